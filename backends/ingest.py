@@ -1,0 +1,264 @@
+"""Files into a workspace: read, cut into chunks, embedded, and written to the record one file at a time.
+
+What cannot be read is a line in the report, with the reason; the rest goes on, and what the workspace held before
+stays. An unchanged file costs a look at its size and time.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from backends.catalog import Catalog, FileRow, NewSource
+from backends.dense import sync_chroma
+from backends.embeddings import Embedder
+from backends.errors import PerquireError, StaleIndex, UnknownSource, UnreadableFile
+from backends.readers import READERS, read_file
+from backends.tables import TableStore
+from retrieval.chunk import chunk
+from retrieval.tokenise import tokenise
+from retrieval.types import Chunk, Document, SourceProfile, TableSchema
+
+Outcome = Literal["added", "changed", "unchanged", "removed", "failed", "skipped"]
+BATCH_SOURCES = 2_000  # sources of one file (BEIR lines) that are embedded together
+EXCERPTS, EXCERPT_CHARS, HEADINGS = 3, 160, 12
+
+
+@dataclass
+class FileReport:
+    """What became of one file."""
+
+    path: str
+    outcome: Outcome
+    sources: list[str] = field(default_factory=list)
+    source_count: int = 0
+    chunks: int = 0
+    tables: list[str] = field(default_factory=list)
+    units: int = 0
+    warnings: list[str] = field(default_factory=list)
+    reason: str = ""
+
+
+Progress = Callable[[FileReport], None]
+
+
+class Ingestor:
+    """Writes one workspace; made for one run of `ingest` or `remove`."""
+
+    def __init__(self, folder: Path, embedder: Embedder) -> None:
+        self.catalog = Catalog(folder, create=True)
+        self.embedder = embedder
+        self.store = TableStore(folder / "tables")
+        made_by = self.catalog.setting("embedder")
+        if made_by and made_by != embedder.name and self.catalog.count("chunks"):
+            raise StaleIndex(
+                f"{folder} was made by {made_by}, the configured model is {embedder.name}: "
+                "set the old model again, or ingest into a new workspace."
+            )
+        self.catalog.set("embedder", embedder.name)
+
+    def ingest(self, paths: Sequence[Path | str], progress: Progress = lambda _: None) -> list[FileReport]:
+        """Takes files, folders and globs in; files that vanished from an ingested folder are taken out.
+
+        Raises PerquireError for a path that is not there, before anything is touched.
+        """
+        roots = [root for path in paths for root in _expand(str(path))]
+        known = self.catalog.files()
+        reports: list[FileReport] = []
+        for root in roots:
+            for file in _files_under(root):
+                report = self._ingest_file(file, root, known.get(str(file)))
+                reports.append(report)
+                progress(report)
+            for gone in [p for p in known if root.is_dir() and Path(p).is_relative_to(root) and not Path(p).exists()]:
+                removed = self.catalog.remove_file(gone)
+                reports.append(FileReport(gone, "removed", removed[:20], len(removed)))
+                progress(reports[-1])
+        self._settle()
+        return reports
+
+    def remove(self, sources: Sequence[str]) -> list[str]:
+        """Takes sources out of vectors, BM25 and tables together. Raises UnknownSource before anything is touched."""
+        known = self.catalog.digests()
+        for name in sources:
+            if name not in known:
+                raise UnknownSource(f'"{name}" is no source of this workspace: `perquire sources` lists them.')
+        self.catalog.remove_sources(sources)
+        self._settle()
+        return list(sources)
+
+    def _settle(self) -> None:
+        sync_chroma(self.catalog)
+        in_use = {file.name for _, file in self.catalog.tables().values()}
+        self.store.sweep(in_use)
+
+    def _ingest_file(self, file: Path, root: Path, known: FileRow | None) -> FileReport:
+        path = str(file)
+        try:
+            stat = file.stat()
+            if known and (known.size, known.mtime_ns) == (stat.st_size, stat.st_mtime_ns):
+                return _unchanged(known)
+            digest = _sha256(file)
+            row = FileRow(path, stat.st_size, stat.st_mtime_ns, digest, known.report if known else {})
+            if known and known.sha256 == digest:
+                self.catalog.write(row, [], [])  # touched, not changed: remember the new time
+                return _unchanged(known)
+            return self._read(file, root, row, known is not None)
+        except UnreadableFile as error:
+            outcome: Outcome = "skipped" if file.suffix.lower() not in READERS else "failed"
+            kept = " What was read from it before stays." if known else ""
+            return FileReport(path, outcome, reason=str(error) + kept)
+        except OSError as error:
+            return FileReport(path, "failed", reason=f"{file.name} cannot be opened: {error.strerror or error}.")
+
+    def _read(self, file: Path, root: Path, row: FileRow, existed: bool) -> FileReport:
+        before = self.catalog.digests(row.path)
+        taken = {s for s, p in self.catalog.source_paths().items() if p != row.path}
+        report = FileReport(row.path, "changed" if existed else "added")
+        documents = read_file(file)
+        seen: set[str] = set()
+        pending: list[NewSource] = []
+        # the file's change is one transaction, whatever its size; only embedding goes batch by batch
+        while batch := list(islice(documents, BATCH_SOURCES)):
+            fresh: list[tuple[Document, str, str, list[Chunk]]] = []
+            for document in batch:
+                source = document.source_id or _source_name(file, root, before, taken)
+                if source in seen:
+                    report.warnings.append(f'"{source}" occurs twice; the first one is kept')
+                    continue
+                if source in taken:
+                    raise UnreadableFile(f'{file.name} holds the id "{source}", which another file already uses.')
+                seen.add(source)
+                chunks = chunk(document)
+                digest = _digest(document)
+                report.chunks += len(chunks)
+                report.units += document.units
+                report.warnings.extend(document.warnings)
+                if before.get(source) != digest:
+                    fresh.append((document, source, digest, chunks))
+            pending.extend(self._prepare(row.path, fresh))
+        report.sources, report.source_count = sorted(seen)[:20], len(seen)
+        report.tables = [schema["name"] for item in pending for schema, _ in item.tables]
+        gone = [source for source in before if source not in seen]
+        stored = FileRow(row.path, row.size, row.mtime_ns, row.sha256, asdict(report))
+        self.catalog.write(stored, pending, gone)
+        return report
+
+    def _prepare(self, path: str, fresh: Sequence[tuple[Document, str, str, list[Chunk]]]) -> Iterator[NewSource]:
+        """Embeds the chunks of several sources in one go."""
+        texts = [_indexed_text(document, c) for document, _, _, chunks in fresh for c in chunks]
+        vectors = iter(self.embedder.embed(texts)) if texts else iter(())
+        remaining = iter(texts)
+        for document, source, digest, chunks in fresh:
+            own = list(islice(remaining, len(chunks)))
+            tables = self._tables(source, document)
+            yield NewSource(
+                source,
+                path,
+                digest,
+                document.title,
+                document.kind,
+                document.units,
+                _profile(source, document, chunks),
+                [_chunk_id(source, n, c) for n, c in enumerate(chunks)],
+                chunks,
+                [" ".join(tokenise(text)) for text in own],
+                [v.tobytes() for v in islice(vectors, len(chunks))],
+                tables,
+            )
+
+    def _tables(self, source: str, document: Document) -> list[tuple[TableSchema, str]]:
+        names = {name for name, (schema, _) in self.catalog.tables().items() if schema["source"] != source}
+        out: list[tuple[TableSchema, str]] = []
+        for grid in document.tables:
+            schema, file = self.store.write(source, grid)
+            base, n = schema["name"], 2
+            while schema["name"] in names:
+                schema["name"], n = f"{base}_{n}", n + 1
+            names.add(schema["name"])
+            out.append((schema, file.name))
+        return out
+
+
+def _expand(path: str) -> list[Path]:
+    """A path, or what a glob matches. Raises PerquireError where there is nothing."""
+    if Path(path).exists():
+        return [Path(path).resolve()]
+    found = sorted(Path(p).resolve() for p in glob.glob(path, recursive=True)) if glob.has_magic(path) else []
+    if not found:
+        raise PerquireError(f"There is nothing at {path}: check the path.")
+    return found
+
+
+def _files_under(root: Path) -> Iterator[Path]:
+    """The file itself, or the files of a folder in a fixed order, hidden ones left out, links not followed outward."""
+    if root.is_file():
+        yield root
+        return
+    for folder, names, files in os.walk(root):
+        names[:] = sorted(n for n in names if not n.startswith("."))
+        for name in sorted(files):
+            path = Path(folder, name)
+            if not name.startswith(".") and path.resolve().is_relative_to(root):
+                yield path
+
+
+def _source_name(file: Path, root: Path, before: dict[str, str], taken: set[str]) -> str:
+    """The name a file had before; else its path inside the folder given, with parents put in front until unique."""
+    if len(before) == 1:
+        return next(iter(before))
+    parts = list((file.relative_to(root) if root.is_dir() else Path(file.name)).parts)
+    above = list(file.parts[: len(file.parts) - len(parts)])
+    while (name := "/".join(parts)) in taken and len(above) > 1:
+        parts.insert(0, above.pop())
+    return name
+
+
+def _indexed_text(document: Document, c: Chunk) -> str:
+    """What is embedded and indexed: the passage under its title and headings, so that it can be found by them."""
+    heading = " ".join(h for h in c.heading if h != document.title)
+    return "\n".join(part for part in (document.title, heading, c.text) if part)
+
+
+def _chunk_id(source: str, ordinal: int, c: Chunk) -> str:
+    return hashlib.sha256(f"{source}\0{ordinal}\0{c.text}".encode(errors="replace")).hexdigest()[:20]
+
+
+def _digest(document: Document) -> str:
+    parts = [document.title, *(f"{b.kind}{b.level}{b.page}{b.text}" for b in document.blocks)]
+    parts.extend(json.dumps([g.name, g.header, g.rows], ensure_ascii=True) for g in document.tables)
+    return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _profile(source: str, document: Document, chunks: Sequence[Chunk]) -> SourceProfile:
+    """Name, counts, headings, and excerpts taken at even distances across the source."""
+    headings = list(dict.fromkeys(h for c in chunks for h in c.heading if h != document.title))
+    step = max(1, len(chunks) // EXCERPTS)
+    return {
+        "source": source,
+        "title": document.title,
+        "kind": document.kind,
+        "units": document.units,
+        "chunks": len(chunks),
+        "headings": headings[:HEADINGS],
+        "excerpts": [c.text[:EXCERPT_CHARS] for c in chunks[::step][:EXCERPTS]],
+        "warnings": list(document.warnings),
+    }
+
+
+def _unchanged(known: FileRow) -> FileReport:
+    report = FileReport(**known.report) if known.report else FileReport(known.path, "unchanged")
+    report.outcome = "unchanged"
+    return report

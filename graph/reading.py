@@ -1,0 +1,41 @@
+"""What grade and generate both see: the passages' full text, its sentences ranked, and the question's weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backends.workspace import Workspace
+from graph.context import Step
+from graph.state import State
+from retrieval.signals import Candidate, candidates, split, weights
+from retrieval.tokenise import content_terms
+from retrieval.types import Passage
+
+
+@dataclass(frozen=True)
+class Reading:
+    question: str
+    passages: list[Passage]
+    weight: dict[str, float]
+    ranked: list[Candidate]
+
+
+def question_read(state: State) -> str:
+    """The question that evidence is held against: standalone, with misspelt words repaired."""
+    question = state["decided"]["rewritten_query"]
+    for correction in state["corrections"]:
+        for wrong, right in correction["repairs"].items():
+            question = question.replace(wrong, right)
+    return question
+
+
+def read_evidence(step: Step, state: State, workspace: Workspace, question: str | None = None) -> Reading:
+    """Fetches the passages of the state whole and ranks their sentences."""
+    asked = question or question_read(state)
+    texts = step.call("reads", workspace.passages_by_id, [p["id"] for p in state["passages"]])
+    passages: list[Passage] = [{**p, "text": texts[p["id"]]} for p in state["passages"] if p["id"] in texts]
+    idf = step.call("reads", workspace.idf, content_terms(asked))
+    weight = weights(asked, idf)
+    parts = split(passages)
+    similarity = step.call("reads", workspace.similarity, asked, parts) if parts else []
+    return Reading(asked, passages, weight, candidates(asked, passages, weight, similarity))

@@ -1,0 +1,44 @@
+"""preflight: is there anything to search? A missing state is a condition of the workspace, not a weak score."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+
+from backends.errors import NoWorkspace
+from graph.context import Context, Step
+from graph.state import State, Update
+from retrieval.features import refers_back
+from retrieval.types import Json
+
+
+def preflight(state: State, runtime: Runtime[Context]) -> Update:
+    """Raises UnknownSource for a scope that names none. Sets `end` where the run ends here."""
+    step = Step("preflight", state, runtime)
+    plan = state["decided"]
+    end: Json | None = None
+    chunks = 0
+    try:
+        workspace = step.library.workspace(state["said"].get("workspace"))
+        scope = step.call("reads", workspace.resolve_scope, state["said"].get("scope") or [])
+        manifest = step.call("reads", workspace.manifest, scope)
+        chunks = manifest["chunks"]
+        if plan["route"] == "sql" and not manifest["tables"]:
+            end = {"kind": "no_tables", "reason": "The workspace holds no tables.", "help": "Ingest a CSV or XLSX file."}
+        elif plan["route"] == "sql":
+            end = {
+                "kind": "no_sql",
+                "reason": "Answering from tables by SQL is not available in this version.",
+                "help": f"Tables that are loaded: {', '.join(t['name'] for t in manifest['tables'])}.",
+            }
+    except NoWorkspace:
+        pass
+    if plan["route"] in {"documents", "hybrid"} and not chunks and not (plan["route"] == "hybrid" and step.library.web):
+        end = {
+            "kind": "no_documents",
+            "reason": "The workspace holds no documents yet.",
+            "help": "Ingest some first: `perquire ingest PATH`.",
+        }
+    elif plan["route"] == "documents" and not state["turns"] and not state["said"].get("scope"):
+        if refers_back(state["asked"]):
+            end = {"kind": "clarify", "reason": "The question names nothing that could be looked up.", "help": ""}
+    return {"end": end, "trace": step.trace(event="preflight", chunks=chunks, end=end), "usage": step.usage()}

@@ -1,0 +1,77 @@
+"""retrieve: the one place that dispatches to a strategy."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+
+from backends.workspace import Filters, Workspace
+from graph.context import Context, OverBudget, Step
+from graph.state import Plan, State, Update
+from nodes.strategies import STRATEGIES
+from retrieval.dedupe import balance_sources, distinct
+from retrieval.types import Json, Passage
+
+SNIPPET = 240  # characters of a passage that the state keeps; the text lives in the workspace
+
+
+def retrieve(state: State, runtime: Runtime[Context]) -> Update:
+    step = Step("retrieve", state, runtime)
+    plan, said = state["decided"], state["said"]
+    workspace = step.library.workspace(said.get("workspace"))
+    filters = _filters(step, workspace, said)
+    warnings = list(state["warnings"])
+    try:
+        found = STRATEGIES[plan["strategy"]](step, workspace, plan, plan["searches"], filters)
+    except OverBudget as limit:
+        warnings.append(f"The budget {limit} ended the search: what was found before it is used.")
+        return {
+            "warnings": warnings,
+            "trace": step.trace(event="retrieve", strategy=plan["strategy"], stopped=str(limit)),
+            "usage": step.usage(),
+        }
+    passages = _chosen(step, workspace, plan, found.passages, filters)
+    warnings.extend(note for note in found.notes if note not in warnings)
+    return {
+        "passages": [{**p, "text": p["text"][:SNIPPET]} for p in passages],
+        "tried": [*state["tried"], *(signature(plan),)],
+        "warnings": warnings,
+        "trace": step.trace(
+            event="retrieve",
+            strategy=plan["strategy"],
+            legs=found.legs,
+            notes=found.notes,
+            fused=len(found.passages),
+            hits=[{"id": p["id"], "source": p["source"], "place": p["place"], "ranks": p["ranks"]} for p in passages],
+            reranker_used=False,
+            reranker_reason="no reranker in this version",
+        ),
+        "usage": step.usage(),
+    }
+
+
+def signature(plan: Plan) -> str:
+    """What makes two retrievals the same: the queries, the evidence and the depth."""
+    queries = "|".join(sorted(s["text"].casefold() for s in plan["searches"]))
+    return f"{plan['retrieval_strategy']}·{plan['top_k']}·{plan['candidates']}·{queries}"
+
+
+def _filters(step: Step, workspace: Workspace, said: Json) -> Filters:
+    scope = step.call("reads", workspace.resolve_scope, said.get("scope") or [])
+    more = said.get("filters") or {}
+    return Filters(tuple(scope), tuple(more.get("kinds", ())), more.get("folder", ""))
+
+
+def _chosen(
+    step: Step, workspace: Workspace, plan: Plan, passages: list[Passage], filters: Filters
+) -> list[Passage]:
+    """The top k by kind of evidence: as ranked, or balanced over the sources."""
+    passages = distinct(passages)
+    if plan["retrieval_strategy"] == "global":
+        held = {p["source"] for p in passages}
+        sources = [s["source"] for s in step.call("reads", workspace.manifest, filters.scope)["sources"]]
+        unseen = [s for s in sources if s not in held]
+        passages = [*passages, *step.call("reads", workspace.opening_passages, unseen[: plan["top_k"]])]
+        return balance_sources(passages, plan["top_k"], per_source=1)
+    if plan["retrieval_strategy"] in {"hierarchical", "analytical"}:
+        return balance_sources(passages, plan["top_k"], per_source=max(2, plan["top_k"] // 3))
+    return passages[: plan["top_k"]]

@@ -1,0 +1,71 @@
+"""hybrid: BM25 and dense neighbours of each query, fused by reciprocal rank. The base of the other strategies."""
+
+from __future__ import annotations
+
+from backends.errors import StaleIndex
+from backends.workspace import Filters, Workspace
+from graph.context import Step
+from graph.state import Plan, Search
+from nodes.strategies.found import Found
+from retrieval.fuse import reciprocal_rank_fusion
+from retrieval.types import Json, Passage
+
+NOT_FOUND = "phrase_not_found"
+
+
+def hybrid(step: Step, workspace: Workspace, plan: Plan, searches: list[Search], filters: Filters) -> Found:
+    """Runs every leg of every search and fuses them all by chunk id.
+
+    Quoted phrases filter what was found; where no passage holds the phrase, all of it stays and a note says so.
+    """
+    rankings: dict[str, list[str]] = {}
+    numbers: dict[str, int] = {}
+    scores: dict[str, dict[int, float]] = {"sparse": {}, "dense": {}}
+    ranks: dict[int, dict[str, int]] = {}
+    legs: list[Json] = []
+    notes: list[str] = []
+    for n, search in enumerate(searches):
+        for leg in search["legs"]:
+            run = workspace.search_sparse if leg == "sparse" else workspace.search_dense
+            try:
+                hits = step.call("searches", run, search["text"], search["depth"], filters)
+            except StaleIndex as error:  # the other leg still answers; the note says how to mend this one
+                notes.append(str(error))
+                continue
+            name = leg if n == 0 else f"{leg}:{n}"
+            rankings[name] = [str(number) for number, _ in hits]
+            for rank, (number, score) in enumerate(hits, start=1):
+                numbers[str(number)] = number
+                scores[leg][number] = max(score, scores[leg].get(number, score))
+                ranks.setdefault(number, {})[name] = rank
+            legs.append({"query": search["text"], "kind": search["kind"], "leg": leg, "hits": len(hits)})
+    fused = [(numbers[i], score) for i, score in reciprocal_rank_fusion(rankings)]
+    if plan["quoted"]:
+        fused, missing = _holding(step, workspace, fused, plan["quoted"])
+        notes.extend(f'{NOT_FOUND}: "{phrase}"' for phrase in missing)
+    fused = fused[: plan["candidates"]]
+    found = step.call("reads", workspace.passages, [number for number, _ in fused])
+    passages: list[Passage] = [
+        {
+            **found[number],
+            "score": score,
+            "dense": scores["dense"].get(number),
+            "sparse": scores["sparse"].get(number),
+            "ranks": ranks[number],
+        }
+        for number, score in fused
+        if number in found
+    ]
+    return Found(passages, legs, notes)
+
+
+def _holding(
+    step: Step, workspace: Workspace, fused: list[tuple[int, float]], phrases: list[str]
+) -> tuple[list[tuple[int, float]], list[str]]:
+    """The passages that hold every phrase (case and white space aside), or all of them and the phrases not found."""
+    texts = step.call("reads", workspace.passages, [n for n, _ in fused])
+    folded = {n: " ".join(p["text"].casefold().split()) for n, p in texts.items()}
+    wanted = [" ".join(phrase.casefold().split()) for phrase in phrases]
+    missing = [p for p, w in zip(phrases, wanted, strict=True) if not any(w in text for text in folded.values())]
+    kept = [(n, s) for n, s in fused if n in folded and all(w in folded[n] for w in wanted)]
+    return (kept, []) if kept else (fused, missing)

@@ -1,0 +1,133 @@
+"""Signals of whether passages answer a question, by code alone, and the sentences that carry them.
+
+What carried over between corpora in trials: idf-weighted coverage of the question in its best sentence, the rarest
+word that is missing, dense similarity. Raw fusion scores are never read as evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from retrieval.sentences import sentences
+from retrieval.tokenise import content_terms, tokenise
+from retrieval.types import Passage
+
+# Words that say how the question is asked, not what it is about: they need not stand in an answer.
+ASKING = frozenset(
+    content_terms(
+        "many much long often far old big high number name list mean meaning say says said tell explain describe summarise "
+        "compare contrast difference differ change changed happen happened rule apply applies kind kinds type types thing "
+        "things way current currently now valid today document documents file files section article clause policy please "
+        "exactly different exist existing possible need needs needed make made use used take takes takes work works"
+    )
+)
+CONTEXT_CREDIT = 0.7  # a term that stands in the passage's title, headings or other sentences counts this much
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A sentence that may answer. `coverage` is the share of the question's weight that it holds, with its context."""
+
+    passage: int
+    text: str
+    coverage: float
+    own: float
+    similarity: float
+    score: float
+
+
+def weights(question: str, idf: Mapping[str, float]) -> dict[str, float]:
+    """Weight of each term that an answer should hold: its idf; words of asking count a fifth, compounds' parts half."""
+    out: dict[str, float] = {}
+    for term in content_terms(question):
+        out[term] = idf.get(term, 1.0) * (0.2 if term in ASKING else 1.0)
+    return out
+
+
+def candidates(
+    question: str, passages: Sequence[Passage], weight: Mapping[str, float], similarity: Sequence[float] | None = None
+) -> list[Candidate]:
+    """Every sentence of the passages with its scores, best first.
+
+    `similarity` holds the cosine of question and sentence, in the order of `split`; absent, it counts 0.
+    """
+    total = sum(weight.values()) or 1.0
+    wants = answer_shape(question)
+    out: list[Candidate] = []
+    position = 0
+    for index, passage in enumerate(passages):
+        around = set(tokenise(" ".join([passage["title"], *passage["heading"], passage["text"]])))
+        for text in sentences(passage["text"]):
+            terms = set(tokenise(text))
+            own = sum(w for t, w in weight.items() if t in terms) / total
+            context = sum(w for t, w in weight.items() if t in around and t not in terms) / total
+            cosine = similarity[position] if similarity else 0.0
+            position += 1
+            coverage = own + CONTEXT_CREDIT * context
+            shape = 0.12 if wants and wants.search(_without_echo(text, question)) else 0.0
+            short = -0.25 if len(text.split()) < 3 and not re.search(r"[|:\d]", text) else 0.0
+            heading = -0.2 if passage["heading"] and text.strip() == passage["heading"][-1] else 0.0
+            question_mark = -0.15 if text.rstrip().endswith("?") else 0.0
+            score = own + 0.45 * context + 0.35 * cosine + shape + short + heading + question_mark - 0.015 * index
+            out.append(Candidate(index, text, coverage, own, cosine, score))
+    return sorted(out, key=lambda c: -c.score)
+
+
+def split(passages: Sequence[Passage]) -> list[str]:
+    """The sentences of the passages, in the order in which `candidates` reads them."""
+    return [text for passage in passages for text in sentences(passage["text"])]
+
+
+_SHAPES = (
+    (re.compile(r"\b(how (?:many|much|long|far|often|high|deep|heavy|old|big|fast|quickly)|what (?:is|are) the .{0,40}"
+                r"(?:number|limit|rate|price|fee|cost|period|deadline|maximum|minimum|height|weight|speed|size))\b", re.I),
+     re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|once|twice|half)\b", re.I)),
+    (re.compile(r"\b(when|what (?:date|time|day|year)|until when|by when|since when)\b", re.I),
+     re.compile(r"\b(?:\d{4}|\d{1,2}:\d{2}|\d{1,2} (?:January|February|March|April|May|June|July|August|September|October|"
+                r"November|December)|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|spring|autumn|daily)\b", re.I)),
+    (re.compile(r"\bwho(?:se|m)?\b", re.I), re.compile(r"\b[A-Z][\w'’-]+ [A-Z][\w'’-]+|\b(?:head|lead|director|manager|"
+                r"officer|team|board|committee|chair\w*|keeper|owner|author)\b")),
+    (re.compile(r"\bwhy\b", re.I), re.compile(r"\b(?:because|since|so that|due to|reason|therefore|in order to|as )\b", re.I)),
+)  # fmt: skip
+
+
+def answer_shape(question: str) -> re.Pattern[str] | None:
+    """What an answer to this kind of question usually looks like: a number, a date, a person, a reason."""
+    return next((shape for asks, shape in _SHAPES if asks.search(question)), None)
+
+
+def _without_echo(text: str, question: str) -> str:
+    """The sentence without the words of the question, so that an echoed number is not taken for the answer."""
+    asked = {w.casefold() for w in re.findall(r"\w+", question)}
+    return re.sub(r"\w+", lambda m: "" if m.group().casefold() in asked else m.group(), text)
+
+
+def evidence(
+    ranked: Sequence[Candidate], passages: Sequence[Passage], weight: Mapping[str, float], corpus: Mapping[str, int]
+) -> tuple[dict[str, float], list[str]]:
+    """The signals of a set of passages (each 0 to 1), and the terms that none of them holds, heaviest first.
+
+    `corpus` says in how many chunks each term stands.
+    """
+    total = sum(weight.values()) or 1.0
+    held: set[str] = set()
+    for passage in passages:
+        held.update(tokenise(" ".join([passage["title"], *passage["heading"], passage["text"]])))
+    missing = sorted((t for t in weight if t not in held), key=lambda t: -weight[t])
+    best = max((c.coverage for c in ranked), default=0.0)
+    heaviest = max(weight.values(), default=1.0)
+    cosines = sorted((p["dense"] for p in passages if p["dense"] is not None), reverse=True)
+    both = sum(1 for p in passages if len({leg.split(":")[0] for leg in p["ranks"]}) > 1)
+    signals = {
+        "best_sentence": min(1.0, best),
+        "passages": 1.0 - sum(weight[t] for t in missing) / total,
+        "rarest_missing": (weight[missing[0]] / heaviest) if missing else 0.0,
+        "unknown_words": sum(w for t, w in weight.items() if not corpus.get(t)) / total,
+        "dense_top": max(0.0, cosines[0]) if cosines else 0.0,
+        "dense_top3": max(0.0, sum(cosines[:3]) / len(cosines[:3])) if cosines else 0.0,
+        "agreement": both / len(passages) if passages else 0.0,
+        "sources": len({p["source"] for p in passages}) / len(passages) if passages else 0.0,
+    }
+    return {k: round(v, 4) for k, v in signals.items()}, missing
