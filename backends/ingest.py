@@ -224,7 +224,7 @@ def _source_name(file: Path, root: Path, before: dict[str, str], taken: set[str]
 def _indexed_text(document: Document, c: Chunk) -> str:
     """What is embedded and indexed: the passage under its title and headings, so that it can be found by them."""
     heading = " ".join(h for h in c.heading if h != document.title)
-    return "\n".join(part for part in (document.title, heading, c.text) if part)
+    return " ".join(part for part in (document.title, heading, c.text) if part)
 
 
 def _chunk_id(source: str, ordinal: int, c: Chunk) -> str:

@@ -68,5 +68,17 @@ def build_graph(checkpointer: Checkpointer = None, store: BaseStore | None = Non
     return compiled
 
 
+def build_planner() -> Agent:
+    """The head of the same graph, ending after the plan: what `perquire plan` runs."""
+    graph: Any = StateGraph(State, context_schema=Context, input_schema=Request)
+    graph.add_node("begin_turn", begin_turn)
+    graph.add_node("plan", plan)
+    graph.add_edge(START, "begin_turn")
+    graph.add_edge("begin_turn", "plan")
+    graph.add_edge("plan", END)
+    compiled: Agent = graph.compile(name="planner")
+    return compiled
+
+
 graph = build_graph()
 graph.description = "Answers questions over your own documents: cites its evidence, or says what is missing."  # type: ignore[attr-defined]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 from pydantic import Field
+from typing_extensions import NotRequired, TypedDict
 
 from graph.options import Options, OneTurn, Route, Strategy, Tier
 from retrieval.types import Citation, Json, Passage, Turn

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal
+
+from typing_extensions import NotRequired, TypedDict  # pydantic refuses typing.TypedDict before Python 3.12
 
 BlockKind = Literal["heading", "paragraph", "list_item", "code", "table"]
 

@@ -1,4 +1,7 @@
-"""hybrid: BM25 and dense neighbours of each query, fused by reciprocal rank. The base of the other strategies."""
+"""hybrid: BM25 and dense neighbours of each query. The base of the other strategies.
+
+The legs of one query are fused by score, the queries by reciprocal rank.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,25 @@ from backends.workspace import Filters, Workspace
 from graph.context import Step
 from graph.state import Plan, Search
 from nodes.strategies.found import Found
-from retrieval.fuse import reciprocal_rank_fusion
+from retrieval.fuse import convex_combination, reciprocal_rank_fusion
 from retrieval.types import Json, Passage
 
 NOT_FOUND = "phrase_not_found"
 
 
 def hybrid(step: Step, workspace: Workspace, plan: Plan, searches: list[Search], filters: Filters) -> Found:
-    """Runs every leg of every search and fuses them all by chunk id.
+    """Runs every leg of every search and fuses by chunk id.
 
     Quoted phrases filter what was found; where no passage holds the phrase, all of it stays and a note says so.
     """
     rankings: dict[str, list[str]] = {}
-    numbers: dict[str, int] = {}
-    scores: dict[str, dict[int, float]] = {"sparse": {}, "dense": {}}
     ranks: dict[int, dict[str, int]] = {}
+    best: dict[str, dict[int, float]] = {"sparse": {}, "dense": {}}
     legs: list[Json] = []
     notes: list[str] = []
+    fused: list[tuple[int, float]] = []
     for n, search in enumerate(searches):
+        scores: dict[str, dict[int, float]] = {"sparse": {}, "dense": {}}
         for leg in search["legs"]:
             run = workspace.search_sparse if leg == "sparse" else workspace.search_dense
             try:
@@ -32,14 +36,15 @@ def hybrid(step: Step, workspace: Workspace, plan: Plan, searches: list[Search],
             except StaleIndex as error:  # the other leg still answers; the note says how to mend this one
                 notes.append(str(error))
                 continue
-            name = leg if n == 0 else f"{leg}:{n}"
-            rankings[name] = [str(number) for number, _ in hits]
+            scores[leg] = dict(hits)
             for rank, (number, score) in enumerate(hits, start=1):
-                numbers[str(number)] = number
-                scores[leg][number] = max(score, scores[leg].get(number, score))
-                ranks.setdefault(number, {})[name] = rank
+                ranks.setdefault(number, {})[leg if n == 0 else f"{leg}:{n}"] = rank
+                best[leg][number] = max(score, best[leg].get(number, score))
             legs.append({"query": search["text"], "kind": search["kind"], "leg": leg, "hits": len(hits)})
-    fused = [(numbers[i], score) for i, score in reciprocal_rank_fusion(rankings)]
+        fused = convex_combination(scores["sparse"], scores["dense"])
+        rankings[str(n)] = [str(number) for number, _ in fused]
+    if len(searches) > 1:
+        fused = [(int(key), score) for key, score in reciprocal_rank_fusion(rankings)]
     if plan["quoted"]:
         fused, missing = _holding(step, workspace, fused, plan["quoted"])
         notes.extend(f'{NOT_FOUND}: "{phrase}"' for phrase in missing)
@@ -49,8 +54,8 @@ def hybrid(step: Step, workspace: Workspace, plan: Plan, searches: list[Search],
         {
             **found[number],
             "score": score,
-            "dense": scores["dense"].get(number),
-            "sparse": scores["sparse"].get(number),
+            "dense": best["dense"].get(number),
+            "sparse": best["sparse"].get(number),
             "ranks": ranks[number],
         }
         for number, score in fused

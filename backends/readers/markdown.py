@@ -1,0 +1,101 @@
+"""Markdown, by its tokens: headings, paragraphs, list items, code and tables with their lines."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from backends.readers.decoding import read_text
+from retrieval.types import Block, Document
+
+_FRONT = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
+_ENTRY = re.compile(r"([A-Za-z_][\w -]*):[ \t]*(.*)")
+_TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1>|<[^>]*>", re.S | re.I)
+
+
+def read(path: Path) -> Iterator[Document]:
+    text = read_text(path)
+    metadata: dict[str, str] = {}
+    offset = 0
+    if front := _FRONT.match(text):
+        metadata = _front_matter(front.group(1))
+        offset = front.group().count("\n")
+        text = text[front.end() :]
+    blocks = tuple(_blocks(MarkdownIt("commonmark").enable("table").parse(text), offset))
+    first = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
+    yield Document(metadata.get("title") or first or path.stem, "markdown", blocks, metadata=metadata)
+
+
+def _front_matter(text: str) -> dict[str, str]:
+    """Simple `key: value` lines; nested values are left out."""
+    entries = (_ENTRY.fullmatch(line) for line in text.splitlines())
+    pairs = ((e.group(1), e.group(2).strip().strip("'\"")) for e in entries if e)
+    return {key: value for key, value in pairs if value}
+
+
+def _blocks(tokens: Sequence[Token], offset: int) -> Iterator[Block]:
+    depth, marker = -1, ""
+    opened = ""  # the heading or item that the next inline text belongs to
+    rows: list[list[str]] = []
+    line = table_line = 0
+    for token in tokens:
+        if token.map and token.type != "inline":
+            line = token.map[0] + 1 + offset
+        match token.type:
+            case "ordered_list_open" | "bullet_list_open":
+                depth += 1
+            case "ordered_list_close" | "bullet_list_close":
+                depth -= 1
+            case "list_item_open":
+                opened, marker = "item", f"{token.info}{token.markup} " if token.info else ""
+            case "heading_open":
+                opened = token.tag
+            case "table_open":
+                rows, table_line = [], line
+            case "tr_open":
+                rows.append([])
+            case "th_open" | "td_open":
+                opened = "cell"
+            case "table_close":
+                yield Block("\n".join(" | ".join(cells) for cells in rows), "table", line=table_line)
+            case "fence" | "code_block":
+                yield Block(token.content.rstrip("\n"), "code", line=line)
+            case "html_block":
+                if text := _fold(html.unescape(_TAG.sub(" ", token.content))):
+                    yield Block(text, line=line)
+            case "inline":
+                text = _plain(token.children or [])
+                if opened == "cell":
+                    rows[-1].append(_fold(text))
+                elif text and opened.startswith("h"):
+                    yield Block(_fold(text), "heading", int(opened[1]), line=line)
+                elif text and opened == "item":
+                    yield Block(marker + text, "list_item", depth, line=line)
+                elif text:
+                    yield Block(text, line=line)
+                opened = ""
+
+
+def _plain(children: Sequence[Token]) -> str:
+    """The words of inline tokens, without their marks."""
+    parts = []
+    for child in children:
+        match child.type:
+            case "softbreak":
+                parts.append(" ")
+            case "hardbreak":
+                parts.append("\n")
+            case "html_inline":
+                parts.append("\n" if child.content.lower().startswith("<br") else "")
+            case _:
+                parts.append(html.unescape(child.content))
+    return "\n".join(_fold(line) for line in "".join(parts).split("\n")).strip()
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.split())

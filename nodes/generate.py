@@ -1,0 +1,136 @@
+"""generate: the answer, with its citations. Without a model it is extractive: the sentences that answer, verbatim."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from backends.workspace import Workspace
+from graph.context import Context, Step
+from graph.reading import Reading, read_evidence
+from graph.state import Draft, Plan, State, Status, Update
+from graph.replies import reply
+from retrieval.citations import checked
+from retrieval.extract import pick_across, pick_fact, pick_listed
+from retrieval.sentences import sentences
+from retrieval.signals import Candidate
+from retrieval.types import Citation, Json, Passage
+
+SIDES = 4  # sources that a comparison or synthesis sets side by side
+
+
+def generate(state: State, runtime: Runtime[Context]) -> Update:
+    step = Step("generate", state, runtime)
+    plan = state["decided"]
+    if plan["route"] == "none":
+        draft = reply(state["asked"], plan["chat"])
+    else:
+        draft = _extract(step, state, plan)
+    text, citations, removed = checked(draft["answer"], draft["citations"])
+    draft = {**draft, "answer": text, "citations": citations}
+    return {
+        "draft": draft,
+        "trace": step.trace(event="answer", status=draft["status"], citations=citations, citations_removed=removed),
+        "usage": step.usage(),
+    }
+
+
+def _extract(step: Step, state: State, plan: Plan) -> Draft:
+    grading = state["grading"]
+    lines: list[str] = []
+    citations: list[Citation] = []
+    strong = grading is not None and grading["verdict"] == "sufficient"
+    if state["passages"] and (grading is None or grading["verdict"] != "weak"):
+        workspace = step.library.workspace(state["said"].get("workspace"))
+        reading = read_evidence(step, state, workspace)
+        if plan["task_type"] == "overview":
+            lines, citations = _overview(step, workspace, state, reading)
+        else:
+            lines, citations = _sentences(reading, _picked(reading, plan))
+    for n, result in enumerate(state["web_results"][:3], start=1):
+        line, citation = _from_web(n, result)
+        lines.append(line)
+        citations.append(citation)
+    status: Status = "answered" if strong or (state["web_results"] and not state["passages"]) else "partial"
+    missing: list[str] = []
+    if plan["route"] == "hybrid" and not state["web_results"]:
+        status = "partial"
+        missing.append(f"what holds outside the documents: {state['web_report']['reason']}")
+    if grading is not None and not strong and not missing:
+        missing.append("a passage that answers with certainty; these come closest")
+    return {"answer": "\n".join(lines), "status": status, "citations": citations, "missing": missing}
+
+
+def _picked(reading: Reading, plan: Plan) -> list[Candidate]:
+    """The sentences, by what the task needs."""
+    context = [c for c in reading.ranked if c.passage < plan["context_k"]] or reading.ranked
+    if plan["requested_count"]:
+        return pick_listed(reading.ranked, reading.passages, plan["requested_count"])
+    if plan["task_type"] in {"comparison", "cross_document_synthesis", "insight_synthesis"}:
+        across = pick_across(reading.ranked, reading.passages, SIDES)
+        return across if len(across) > 1 else pick_fact(reading.ranked, reading.passages, reading.weight)
+    return pick_fact(context, reading.passages, reading.weight)
+
+
+def _sentences(reading: Reading, picked: Sequence[Candidate]) -> tuple[list[str], list[Citation]]:
+    """Each sentence with its own mark; a passage that is used twice keeps one number per sentence it lends."""
+    lines: list[str] = []
+    citations: list[Citation] = []
+    for n, candidate in enumerate(picked, start=1):
+        passage = reading.passages[candidate.passage]
+        text = _plain(candidate.text)
+        lines.append(f"{'- ' if len(picked) > 1 else ''}{text} [{n}]")
+        citations.append(_citation(str(n), passage, text, candidate.score))
+    return lines, citations
+
+
+def _overview(step: Step, workspace: Workspace, state: State, reading: Reading) -> tuple[list[str], list[Citation]]:
+    """What the collection holds: counts by kind and the tables, then an opening sentence of each source found."""
+    scope = step.call("reads", workspace.resolve_scope, state["said"].get("scope") or [])
+    manifest = step.call("reads", workspace.manifest, scope)
+    kinds: dict[str, int] = {}
+    for profile in manifest["sources"]:
+        kinds[profile["kind"]] = kinds.get(profile["kind"], 0) + 1
+    counted = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items(), key=lambda pair: -pair[1]))
+    lines = [f"{len(manifest['sources'])} sources: {counted}."]
+    for table in manifest["tables"]:
+        columns = ", ".join(c["name"] for c in table["columns"][:8])
+        lines.append(f"- Table {table['name']}: {table['rows']:,} rows ({columns}).")
+    citations: list[Citation] = []
+    for passage in reading.passages:
+        texts = [s for s in sentences(passage["text"]) if len(s.split()) > 4] or sentences(passage["text"])
+        if texts:
+            n = str(len(citations) + 1)
+            text = _plain(texts[0])
+            lines.append(f"- {passage['title']}: {text} [{n}]")
+            citations.append(_citation(n, passage, text, passage["score"]))
+    return lines, citations
+
+
+def _plain(text: str) -> str:
+    """A sentence on one line, without a list mark in front and without marks that could be taken for citations."""
+    return re.sub(r"\[([TW]?\d+)\]", r"(\1)", " ".join(re.sub(r"^\s*[-*•]\s+", "", text).split()))
+
+
+def _citation(mark: str, passage: Passage, text: str, score: float) -> Citation:
+    return {
+        "id": mark,
+        "kind": "document",
+        "source": passage["source"],
+        "place": passage["place"],
+        "text": text,
+        "score": round(score, 4),
+    }
+
+
+def _from_web(n: int, result: Json) -> tuple[str, Citation]:
+    content: Any = result.get("content") or ""
+    text = _plain((sentences(content) or [result["title"]])[0])
+    citation: Citation = {
+        "id": f"W{n}", "kind": "web", "source": result["title"], "place": result["url"], "text": text,
+        "score": float(result.get("score") or 0.0), "url": result["url"], "date": str(result.get("date") or ""),
+    }  # fmt: skip
+    return f"- {text} [W{n}]", citation

@@ -1,0 +1,84 @@
+"""The graph for embedding: ask from async or plain code, whole or as a stream of decisions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from backends.errors import BadRequest
+from backends.library import Library, default_library
+from graph.build import build_graph, build_planner
+from graph.context import Context
+from graph.options import Options
+from graph.state import Plan, Result
+from retrieval.types import Json
+
+CONCURRENT = 4  # questions of a batch that run side by side
+
+
+class Agent:
+    """Answers questions over one workspace. Options are those of `graph.options.Options`; unknown ones are ignored."""
+
+    def __init__(self, workspace: str | Path | None = None, library: Library | None = None) -> None:
+        self.graph = build_graph()
+        self.context = Context(
+            workspace=str(workspace) if workspace else None,
+            library=library or default_library(),
+        )
+
+    async def aask(self, question: str, **options: Any) -> Result:
+        """The answer object. Raises PerquireError where the question or an option cannot be taken."""
+        state = await self.graph.ainvoke(_request(question, options), context=self.context)  # type: ignore[call-overload]
+        result: Result = state["result"]
+        return result
+
+    async def astream(self, question: str, **options: Any) -> AsyncIterator[Json]:
+        """Each decision as it falls; the last event has the key `result`."""
+        request = _request(question, options)
+        async for mode, event in self.graph.astream(  # type: ignore[call-overload]
+            request, context=self.context, stream_mode=["custom", "values"]
+        ):
+            if mode == "custom":
+                yield event
+            elif "result" in event:
+                yield {"result": event["result"]}
+
+    def ask(self, question: str, **options: Any) -> Result:
+        """`aask` for plain code; not from inside a running event loop."""
+        return asyncio.run(self.aask(question, **options))
+
+    def plan(self, question: str, **options: Any) -> Plan:
+        """The plan alone; nothing is retrieved."""
+        state = build_planner().invoke(_request(question, options), context=self.context)  # type: ignore[call-overload]
+        decided: Plan = state["decided"]
+        return decided
+
+    def ask_many(self, rows: Iterable[tuple[str, Json]]) -> Iterator[Result | BadRequest]:
+        """Answers in the order of the questions, some side by side; a bad row gives its error in its place."""
+        pending = list(rows)
+        for start in range(0, len(pending), CONCURRENT):
+            yield from asyncio.run(self._batch(pending[start : start + CONCURRENT]))
+
+    async def _batch(self, rows: list[tuple[str, Json]]) -> list[Result | BadRequest]:
+        async def one(question: str, options: Json) -> Result | BadRequest:
+            try:
+                return await self.aask(question, **options)
+            except BadRequest as error:
+                return error
+
+        return await asyncio.gather(*(one(q, o) for q, o in rows))
+
+
+def _request(question: str, options: Json) -> Json:
+    """The graph's input. Raises BadRequest that names the option and what it may be."""
+    try:
+        said = Options.model_validate(options).said()
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "options"
+        raise BadRequest(f'Option "{where}": {first["msg"]}.') from None
+    return {"question": question, **said}

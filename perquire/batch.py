@@ -1,0 +1,115 @@
+"""Many questions in one process: rows in, rows out, in order; resumable where an answer costs something."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from backends.errors import BadRequest, PerquireError
+from backends.workspace import Filters, Workspace
+from graph.options import Options
+from perquire.agent import CONCURRENT, Agent
+from retrieval.fuse import convex_combination
+from retrieval.types import Json, Passage
+
+DEPTH_FACTOR = 4  # chunks searched for each source sought, since several may come from one source
+
+
+def rows_of(file: Path) -> Iterator[tuple[str, str, Json]]:
+    """(id, text, options) of each line; unknown keys are ignored. Raises BadRequest that names the line."""
+    with file.open(encoding="utf-8-sig") as stream:
+        for n, line in enumerate(stream, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise BadRequest(f"{file}, line {n}: not JSON ({error.msg}).") from None
+            if not isinstance(row, dict) or not isinstance(row.get("text", row.get("question")), str):
+                raise BadRequest(f'{file}, line {n}: a row needs "id" and "text".')
+            text = row.get("text", row.get("question"))
+            options = {k: v for k, v in row.items() if k in Options.model_fields and v is not None}
+            yield str(row.get("id", row.get("_id", n))), text, options
+
+
+def ask_rows(agent: Agent, questions: Path, out: Path, options: Json) -> None:
+    """Answers each row; ids that `out` already holds are kept and not asked again."""
+    rows = list(rows_of(questions))
+    done = _done(out)
+    todo = [row for row in rows if row[0] not in done]
+    with out.open("a", encoding="utf-8") as sink:
+        for start in range(0, len(todo), CONCURRENT):
+            part = todo[start : start + CONCURRENT]
+            answers = agent.ask_many((text, {**own, **options}) for _, text, own in part)
+            for (row_id, text, _), answer in zip(part, answers, strict=True):
+                body: Json = (
+                    {"question": text, "answer": "", "status": "failed", "warnings": [str(answer)]}
+                    if isinstance(answer, PerquireError)
+                    else dict(answer)
+                )
+                done[row_id] = json.dumps({"id": row_id, **body}, ensure_ascii=False)
+                sink.write(done[row_id] + "\n")
+                sink.flush()
+    _write(out, [done[row_id] for row_id, _, _ in rows])
+
+
+def plan_rows(agent: Agent, questions: Path, out: Path, options: Json) -> None:
+    lines = []
+    for row_id, text, own in rows_of(questions):
+        body: Json
+        try:
+            body = {"plan": agent.plan(text, **{**own, **options})}
+        except BadRequest as error:
+            body = {"plan": None, "error": str(error)}
+        lines.append(json.dumps({"id": row_id, **body}, ensure_ascii=False))
+    _write(out, lines)
+
+
+def search(workspace: Workspace, query: str, k: int, scope: list[str], depth: int | None = None) -> list[Passage]:
+    """Plain hybrid retrieval: BM25 and dense neighbours, fused by score."""
+    filters = Filters(tuple(scope))
+    depth = depth or max(50, k * DEPTH_FACTOR)
+    sparse = dict(workspace.search_sparse(query, depth, filters))
+    dense = dict(workspace.search_dense(query, depth, filters))
+    legs = {"sparse": sparse, "dense": dense}
+    fused = convex_combination(sparse, dense)[:k]
+    texts = workspace.passages([n for n, _ in fused])
+    ranks = {name: {n: r for r, n in enumerate(hits, start=1)} for name, hits in legs.items()}
+    out: list[Passage] = []
+    for n, score in fused:
+        own = {leg: ranks[leg][n] for leg in legs if n in ranks[leg]}
+        out.append({**texts[n], "score": score, "sparse": sparse.get(n), "dense": dense.get(n), "ranks": own})
+    return out
+
+
+def trec_run(workspace: Workspace, queries: Path, run: Path, k: int, scope: list[str]) -> None:
+    """A TREC run by source: each source stands where its best chunk stands, at most k a query."""
+    lines = []
+    for row_id, text, _ in rows_of(queries):
+        best: dict[str, float] = {}
+        for passage in search(workspace, text, k * DEPTH_FACTOR, scope, depth=k * DEPTH_FACTOR):
+            best.setdefault(passage["source"], passage["score"])
+        for rank, (source, score) in enumerate(list(best.items())[:k], start=1):
+            # the format is split at white space: a source whose name holds some is written with %20
+            lines.append(f"{row_id} Q0 {source.replace(' ', '%20')} {rank} {score:.6f} perquire")
+    _write(run, lines)
+
+
+def _done(out: Path) -> dict[str, str]:
+    """Lines that a run before this one finished, by id; a line cut off by a crash is left out."""
+    done: dict[str, str] = {}
+    if out.exists():
+        for line in out.read_text(encoding="utf-8").splitlines():
+            try:
+                done[json.loads(line)["id"]] = line
+            except (json.JSONDecodeError, KeyError, TypeError):
+                continue
+    return done
+
+
+def _write(file: Path, lines: list[str]) -> None:
+    """Whole or not at all."""
+    temporary = file.with_name(file.name + ".part")
+    temporary.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    temporary.replace(file)
