@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -120,15 +121,17 @@ class Catalog:
         return {r[0]: r[1] for r in self._rows("select source, path from sources order by source")}
 
     def manifest(self, scope: Sequence[str] = (), max_sources: int = 200) -> Manifest:
-        """Profiles and schemas inside the scope (all, if empty); at most `max_sources` profiles, `chunks` counts all."""
+        """Profiles and schemas inside the scope (all, if empty): at most `max_sources` profiles, the counts are of all."""
         wanted = set(scope)
         profiles: list[SourceProfile] = []
         chunks = 0
-        for row in self._rows("select source, profile from sources order by source"):
+        kinds: Counter[str] = Counter()
+        for row in self._rows("select source, kind, profile from sources order by source"):
             if wanted and row["source"] not in wanted:
                 continue
             profile: SourceProfile = json.loads(row["profile"])
             chunks += profile["chunks"]
+            kinds[row["kind"]] += 1
             if len(profiles) < max_sources:
                 profiles.append(profile)
         tables = [
@@ -136,7 +139,13 @@ class Catalog:
             for r in self._rows("select source, schema from tables order by name")
             if not wanted or r["source"] in wanted
         ]
-        return {"sources": profiles, "tables": tables, "chunks": chunks}
+        return {
+            "sources": profiles,
+            "tables": tables,
+            "chunks": chunks,
+            "source_count": kinds.total(),
+            "kinds": dict(kinds.most_common()),
+        }
 
     def tables(self) -> dict[str, tuple[TableSchema, Path]]:
         return {
@@ -161,7 +170,7 @@ class Catalog:
             part = wanted[start : start + 500]
             marks = ",".join("?" * len(part))
             rows = self._rows(
-                "select c.*, s.title as source_title from chunks c join sources s using (source) "
+                "select n, id, source, heading, place, page, text, title from chunks join sources using (source) "
                 f"where n in ({marks})",  # noqa: S608 - question marks only
                 *part,
             )
@@ -169,7 +178,7 @@ class Catalog:
                 out[r["n"]] = {
                     "id": r["id"],
                     "source": r["source"],
-                    "title": r["source_title"],
+                    "title": r["title"],
                     "heading": json.loads(r["heading"]),
                     "place": r["place"],
                     "page": r["page"],

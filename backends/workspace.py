@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 
 from backends.catalog import Catalog
 from backends.dense import EXACT_UP_TO, ChromaIndex, DenseIndex, ExactIndex, sync_chroma
-from backends.embeddings import Embedder
+from backends.embeddings import Embedder, Vectors
 from backends.errors import StaleIndex, UnknownSource
 from backends.sparse import SparseIndex
 from retrieval.tokenise import tokenise
 from retrieval.types import Manifest, Passage
+
+
+KEPT_MANIFESTS = 64
+KEPT_VECTORS = 4_096
 
 
 @dataclass(frozen=True)
@@ -49,15 +53,25 @@ class Workspace:
         self.catalog = Catalog(folder)
         self._lock = threading.Lock()
         self._indexes: _Indexes | None = None
+        self._vectors: dict[str, Vectors] = {}  # of sentences: grading and answering read the same ones
+        self._manifests: dict[tuple[int | str, ...], Manifest] = {}
 
     def manifest(self, scope: Sequence[str] = ()) -> Manifest:
-        return self.catalog.manifest(scope)
+        """What there is inside the scope; kept until the workspace changes."""
+        key = (self.catalog.generation(), *scope)
+        if key not in self._manifests:
+            if len(self._manifests) >= KEPT_MANIFESTS:
+                self._manifests.clear()
+            self._manifests[key] = self.catalog.manifest(scope)
+        return self._manifests[key]
 
     def resolve_scope(self, scope: Sequence[str]) -> list[str]:
         """Source names for what the caller pinned: a full name, or an unambiguous ending of one.
 
         Raises UnknownSource, which lists what there is.
         """
+        if not scope:
+            return []
         known = list(self.catalog.digests())
         out: list[str] = []
         for wanted in scope:
@@ -139,8 +153,14 @@ class Workspace:
 
     def similarity(self, query: str, texts: Sequence[str]) -> list[float]:
         """Cosine of the query and each text, by the workspace's embedding model."""
-        vectors = self.embedder.embed([query, *texts])
-        return [float(x) for x in vectors[1:] @ vectors[0]]
+        wanted = [query, *texts]
+        new = [text for text in dict.fromkeys(wanted) if text not in self._vectors]
+        if len(self._vectors) + len(new) > KEPT_VECTORS:
+            self._vectors.clear()
+            new = list(dict.fromkeys(wanted))
+        self._vectors.update(zip(new, self.embedder.embed(new), strict=True))
+        own = self._vectors[query]
+        return [float(self._vectors[text] @ own) for text in texts]
 
     def _allowed(self, indexes: _Indexes, filters: Filters) -> NDArray[np.bool_] | None:
         if not filters:

@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from backends.workspace import Workspace
 from graph.context import Step
 from graph.state import State
-from retrieval.signals import Candidate, candidates, split, weights
+from retrieval.signals import Candidate, candidates, shortlist, weights
 from retrieval.tokenise import content_terms
 from retrieval.types import Passage
 
 
+SHORTLIST = 24  # sentences that are embedded; the words alone decide which
+
+
 @dataclass(frozen=True)
 class Reading:
+    """The question as it is held against the evidence, the passages whole, their sentences best first."""
+
     question: str
     passages: list[Passage]
     weight: dict[str, float]
@@ -36,6 +41,7 @@ def read_evidence(step: Step, state: State, workspace: Workspace, question: str 
     passages: list[Passage] = [{**p, "text": texts[p["id"]]} for p in state["passages"] if p["id"] in texts]
     idf = step.call("reads", workspace.idf, content_terms(asked))
     weight = weights(asked, idf)
-    parts = split(passages)
-    similarity = step.call("reads", workspace.similarity, asked, parts) if parts else []
+    near = shortlist(asked, passages, weight, SHORTLIST)
+    cosines = step.call("reads", workspace.similarity, asked, near) if near else []
+    similarity = dict(zip(near, cosines, strict=True))
     return Reading(asked, passages, weight, candidates(asked, passages, weight, similarity))

@@ -6,10 +6,8 @@ from langgraph.runtime import Runtime
 
 from graph.context import Context, Step
 from graph.state import Draft, State, Update
-from retrieval.types import Manifest
 
 CLOSEST = 3
-EMPTY: Manifest = {"sources": [], "tables": [], "chunks": 0}
 
 
 def abstain(state: State, runtime: Runtime[Context]) -> Update:

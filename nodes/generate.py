@@ -91,11 +91,8 @@ def _overview(step: Step, workspace: Workspace, state: State, reading: Reading) 
     """What the collection holds: counts by kind and the tables, then an opening sentence of each source found."""
     scope = step.call("reads", workspace.resolve_scope, state["said"].get("scope") or [])
     manifest = step.call("reads", workspace.manifest, scope)
-    kinds: dict[str, int] = {}
-    for profile in manifest["sources"]:
-        kinds[profile["kind"]] = kinds.get(profile["kind"], 0) + 1
-    counted = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items(), key=lambda pair: -pair[1]))
-    lines = [f"{len(manifest['sources'])} sources: {counted}."]
+    counted = ", ".join(f"{n} {kind}" for kind, n in manifest["kinds"].items())
+    lines = [f"{manifest['source_count']} sources: {counted}."]
     for table in manifest["tables"]:
         columns = ", ".join(c["name"] for c in table["columns"][:8])
         lines.append(f"- Table {table['name']}: {table['rows']:,} rows ({columns}).")

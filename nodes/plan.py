@@ -25,7 +25,7 @@ TIER_LEVEL: dict[str, Level] = {"fast": "simple", "balanced": "moderate", "deep"
 LEVELS: tuple[Level, ...] = ("none", "simple", "moderate", "complex")
 ESCALATE_BELOW = 0.4  # ⚙
 FOCUSED_CONTEXT = 3
-EMPTY: Manifest = {"sources": [], "tables": [], "chunks": 0}
+EMPTY: Manifest = {"sources": [], "tables": [], "chunks": 0, "source_count": 0, "kinds": {}}
 
 
 def plan(state: State, runtime: Runtime[Context]) -> Update:

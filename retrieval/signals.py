@@ -47,24 +47,19 @@ def weights(question: str, idf: Mapping[str, float]) -> dict[str, float]:
 
 
 def candidates(
-    question: str, passages: Sequence[Passage], weight: Mapping[str, float], similarity: Sequence[float] | None = None
+    question: str, passages: Sequence[Passage], weight: Mapping[str, float], similarity: Mapping[str, float]
 ) -> list[Candidate]:
-    """Every sentence of the passages with its scores, best first.
-
-    `similarity` holds the cosine of question and sentence, in the order of `split`; absent, it counts 0.
-    """
+    """Every sentence of the passages with its scores, best first. `similarity` is the cosine by sentence, else 0."""
     total = sum(weight.values()) or 1.0
     wants = answer_shape(question)
     out: list[Candidate] = []
-    position = 0
     for index, passage in enumerate(passages):
         around = set(tokenise(" ".join([passage["title"], *passage["heading"], passage["text"]])))
         for text in sentences(passage["text"]):
             terms = set(tokenise(text))
             own = sum(w for t, w in weight.items() if t in terms) / total
             context = sum(w for t, w in weight.items() if t in around and t not in terms) / total
-            cosine = similarity[position] if similarity else 0.0
-            position += 1
+            cosine = similarity.get(text, 0.0)
             coverage = own + CONTEXT_CREDIT * context
             shape = 0.12 if wants and wants.search(_without_echo(text, question)) else 0.0
             short = -0.25 if len(text.split()) < 3 and not re.search(r"[|:\d]", text) else 0.0
@@ -75,9 +70,11 @@ def candidates(
     return sorted(out, key=lambda c: -c.score)
 
 
-def split(passages: Sequence[Passage]) -> list[str]:
-    """The sentences of the passages, in the order in which `candidates` reads them."""
-    return [text for passage in passages for text in sentences(passage["text"])]
+def shortlist(question: str, passages: Sequence[Passage], weight: Mapping[str, float], most: int) -> list[str]:
+    """The sentences that are worth a closer look, by their words, and the opening one of each passage."""
+    ranked = [c.text for c in candidates(question, passages, weight, {})]
+    openings = [text for p in passages[:4] for text in sentences(p["text"])[:1]]
+    return list(dict.fromkeys([*ranked[:most], *openings]))
 
 
 _SHAPES = (

@@ -108,11 +108,13 @@ class SourceProfile(TypedDict):
 
 
 class Manifest(TypedDict):
-    """What the planner may see: profiles and schemas that the principal may read, inside the scope."""
+    """What the planner may see inside the scope: profiles (a bounded number), all schemas, and what there is in all."""
 
     sources: list[SourceProfile]
     tables: list[TableSchema]
     chunks: int
+    source_count: int
+    kinds: dict[str, int]
 
 
 class Turn(TypedDict):

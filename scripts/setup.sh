@@ -17,15 +17,21 @@ recent_enough() { # does this interpreter run, and is it 3.11 or later? (a shim 
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
 }
 
+has_wheels() { # are there wheels of every package for it? wordllama has none for 3.14: pip would need a compiler
+    "$1" -c 'import sys; sys.exit(sys.version_info >= (3, 14))' >/dev/null 2>&1
+}
+
 find_python() {
-    local candidate
-    for candidate in ${PYTHON:-python3 python3.11 python3.12 python3.13 python3.14}; do
-        if recent_enough "$candidate"; then
-            printf '%s\n' "$candidate"
-            return
+    local candidate found=
+    for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11 python3.14}; do
+        recent_enough "$candidate" || continue
+        found=${found:-$candidate}
+        if has_wheels "$candidate"; then
+            found=$candidate
+            break
         fi
     done
-    return 1
+    [[ -n $found ]] && printf '%s\n' "$found"
 }
 
 with_uv() {

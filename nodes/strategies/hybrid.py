@@ -14,6 +14,7 @@ from retrieval.fuse import convex_combination, reciprocal_rank_fusion
 from retrieval.types import Json, Passage
 
 NOT_FOUND = "phrase_not_found"
+KEPT, KEPT_FACTOR = 24, 4  # passages handed on: enough to choose from by source, few enough to fetch
 
 
 def hybrid(step: Step, workspace: Workspace, plan: Plan, searches: list[Search], filters: Filters) -> Found:
@@ -48,7 +49,7 @@ def hybrid(step: Step, workspace: Workspace, plan: Plan, searches: list[Search],
     if plan["quoted"]:
         fused, missing = _holding(step, workspace, fused, plan["quoted"])
         notes.extend(f'{NOT_FOUND}: "{phrase}"' for phrase in missing)
-    fused = fused[: plan["candidates"]]
+    fused = fused[: max(KEPT, KEPT_FACTOR * plan["top_k"])]
     found = step.call("reads", workspace.passages, [number for number, _ in fused])
     passages: list[Passage] = [
         {

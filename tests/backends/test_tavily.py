@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ TIN = {
 
 @dataclass
 class Reply:
-    """What the stand-in answers: a status, a body (JSON unless bytes), headers, and seconds before it speaks."""
+    """What the stand-in answers: status, body (JSON unless bytes), headers, and seconds before it speaks."""
 
     status: int = 200
     body: Any = field(default_factory=lambda: {"results": [TIN]})
@@ -102,7 +103,7 @@ def tavily(stand_in: StandIn, key: str = KEY, timeout_s: float = 5, backoff_s: f
 
 
 async def failure(web: Tavily, query: str = "What is the current price of tin?", key: str = KEY) -> str:
-    """The message of the failure, after making sure that the key is nowhere on it or on what it is chained to."""
+    """The failure's message, after making sure that the key is nowhere on it or on what it is chained to."""
     with pytest.raises(WebUnavailable) as caught:
         await web.search(query)
     assert isinstance(caught.value, PerquireError)
@@ -234,6 +235,14 @@ async def test_a_service_that_hangs_is_left_within_the_limit(stand_in: StandIn) 
     assert "did not answer within 1 s" in await failure(tavily(stand_in, timeout_s=1))
     assert time.monotonic() - start < 1.5
     assert len(stand_in.sent) == 2
+
+
+async def test_the_key_is_in_no_log(stand_in: StandIn, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    stand_in.replies = [Reply(502, b""), Reply(401, {"detail": {"error": KEY}})]
+    await failure(tavily(stand_in))
+    assert caplog.records
+    assert KEY not in caplog.text
 
 
 async def test_one_slow_reply_is_not_the_end(stand_in: StandIn) -> None:
