@@ -76,7 +76,9 @@ class Catalog:
         self.folder = folder
         self.path = folder / FILE_NAME
         if not create and not self.path.exists():
-            raise NoWorkspace(f"There is no workspace at {folder}: run `perquire ingest PATH --workspace {folder}` first.")
+            raise NoWorkspace(
+                f"There is no workspace at {folder}: run `perquire ingest PATH --workspace {folder}` first."
+            )
         self._local = threading.local()
         if create:
             folder.mkdir(parents=True, exist_ok=True)
@@ -171,7 +173,7 @@ class Catalog:
             marks = ",".join("?" * len(part))
             rows = self._rows(
                 "select n, id, source, heading, place, page, text, title from chunks join sources using (source) "
-                f"where n in ({marks})",  # noqa: S608 - question marks only
+                f"where n in ({marks})",
                 *part,
             )
             for r in rows:
@@ -195,12 +197,12 @@ class Catalog:
         for start in range(0, len(ids), 500):
             part = ids[start : start + 500]
             marks = ",".join("?" * len(part))
-            out.update({r[0]: r[1] for r in self._rows(f"select id, n from chunks where id in ({marks})", *part)})  # noqa: S608
+            out.update({r[0]: r[1] for r in self._rows(f"select id, n from chunks where id in ({marks})", *part)})
         return out
 
     def opening_chunks(self, sources: Sequence[str]) -> list[int]:
         """The number of the first chunk of each source, in the order given."""
-        out = []
+        out: list[int] = []
         for source in sources:
             rows = self._rows("select n from chunks where source = ? order by ordinal limit 1", source)
             out.extend(int(r["n"]) for r in rows)
@@ -265,7 +267,15 @@ class Catalog:
     def _add(self, db: sqlite3.Connection, item: NewSource) -> None:
         db.execute(
             "insert into sources values (?, ?, ?, ?, ?, ?, ?)",
-            (item.source, item.path, item.digest, item.title, item.kind, item.units, json.dumps(item.profile)),
+            (
+                item.source,
+                item.path,
+                item.digest,
+                item.title,
+                item.kind,
+                item.units,
+                json.dumps(item.profile),
+            ),
         )
         rows = zip(item.ids, item.chunks, item.terms, item.vectors, strict=True)
         db.executemany(
@@ -278,7 +288,8 @@ class Catalog:
         db.executemany("insert into outbox (id, op) values (?, 'add')", [(i,) for i in item.ids])
         for schema, file in item.tables:
             db.execute(
-                "insert into tables values (?, ?, ?, ?)", (schema["name"], item.source, file, json.dumps(schema))
+                "insert into tables values (?, ?, ?, ?)",
+                (schema["name"], item.source, file, json.dumps(schema)),
             )
 
     def _drop(self, db: sqlite3.Connection, source: str) -> None:

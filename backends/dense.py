@@ -77,7 +77,7 @@ def open_collection(folder: Path) -> Any:
     collection = client.get_or_create_collection(
         COLLECTION, configuration={"hnsw": {"space": "cosine"}}, embedding_function=None
     )
-    space = collection.configuration["hnsw"]["space"]
+    space = (collection.configuration["hnsw"] or {}).get("space")
     if space != "cosine":
         raise PerquireError(f"{folder / 'chroma'} was made in {space} space, not cosine: ingest into a new workspace.")
     return collection

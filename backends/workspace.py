@@ -18,7 +18,6 @@ from backends.sparse import SparseIndex
 from retrieval.tokenise import tokenise
 from retrieval.types import Manifest, Passage
 
-
 KEPT_MANIFESTS = 64
 KEPT_VECTORS = 4_096
 
@@ -58,7 +57,7 @@ class Workspace:
 
     def manifest(self, scope: Sequence[str] = ()) -> Manifest:
         """What there is inside the scope; kept until the workspace changes."""
-        key = (self.catalog.generation(), *scope)
+        key: tuple[int | str, ...] = (self.catalog.generation(), *scope)
         if key not in self._manifests:
             if len(self._manifests) >= KEPT_MANIFESTS:
                 self._manifests.clear()

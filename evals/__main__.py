@@ -40,11 +40,14 @@ def _retrieval(folder: Path) -> str:
         lines = (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]
         qrels = [ir_measures.Qrel(q, d, int(float(g))) for q, d, g in (line.split("\t") for line in lines)]
         judged = {q.query_id for q in qrels}
-        scored = [s for s in ir_measures.read_trec_run(str(run)) if s.query_id in judged]
+        entries = ir_measures.read_trec_run(str(run))  # type: ignore[no-untyped-call]
+        scored = [s for s in entries if s.query_id in judged]
     return "  ".join(_with_interval(measure, qrels, scored) for measure in (nDCG @ 10, R @ 10))
 
 
-def _with_interval(measure: ir_measures.Measure, qrels: list[ir_measures.Qrel], run: list[ir_measures.ScoredDoc]) -> str:
+def _with_interval(
+    measure: ir_measures.Measure, qrels: list[ir_measures.Qrel], run: list[ir_measures.ScoredDoc]
+) -> str:
     """Mean over the questions, and its 95 % bootstrap interval."""
     values = [m.value for m in ir_measures.iter_calc([measure], qrels, run)]
     draw = random.Random(7)

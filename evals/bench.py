@@ -99,7 +99,9 @@ def _cold(base: Path) -> None:
         floor.append(_timed(lambda: subprocess.run(peer, check=True, capture_output=True)))
         times.append(_timed(lambda: subprocess.run(ask, check=True, capture_output=True, cwd=ROOT)))
     ratio = [a / b for a, b in zip(times[1:], floor[1:], strict=True)]
-    print(f"cold ask    demo corpus: {_spread(times[1:], 2)} s, {_spread(ratio, 2)} times `import langgraph.graph` alone")
+    print(
+        f"cold ask    demo corpus: {_spread(times[1:], 2)} s, {_spread(ratio, 2)} times `import langgraph.graph` alone"
+    )
 
 
 def _timed(run: Callable[[], object]) -> float:

@@ -6,8 +6,8 @@ from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Checkpointer
 from langgraph.store.base import BaseStore
+from langgraph.types import Checkpointer
 
 from graph.context import Context
 from graph.routing import after_grade, after_plan, after_preflight, after_web

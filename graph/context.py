@@ -40,7 +40,10 @@ class Context(Options):
     """Settings that hold for many calls (an assistant's), under those of the call itself, and the backends."""
 
     workspace: str | None = Field(
-        None, title="Workspace", description="Folder of the workspace.", json_schema_extra={"langgraph_nodes": ["plan"]}
+        None,
+        title="Workspace",
+        description="Folder of the workspace.",
+        json_schema_extra={"langgraph_nodes": ["plan"]},
     )
     library: SkipJsonSchema[InstanceOf[Library]] = Field(default_factory=default_library, exclude=True)
     clock: SkipJsonSchema[InstanceOf[Clock]] = Field(default_factory=SystemClock, exclude=True)

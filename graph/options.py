@@ -45,13 +45,24 @@ class Options(BaseModel):
         None, title="Tier", description="The most that a question may cost.", json_schema_extra=_node("plan")
     )
     strategy: Annotated[Strategy | None, OneTurn] = Field(
-        None, title="Strategy", description="How the search reaches the evidence.", json_schema_extra=_node("retrieve")
+        None,
+        title="Strategy",
+        description="How the search reaches the evidence.",
+        json_schema_extra=_node("retrieve"),
     )
     top_k: Annotated[int | None, OneTurn] = Field(
-        None, ge=1, le=50, title="Passages", description="Passages sought.", json_schema_extra=_node("plan", "retrieve")
+        None,
+        ge=1,
+        le=50,
+        title="Passages",
+        description="Passages sought.",
+        json_schema_extra=_node("plan", "retrieve"),
     )
     hybrid: Annotated[bool | None, OneTurn] = Field(
-        None, title="Exact terms too", description="Search BM25 beside the vectors.", json_schema_extra=_node("retrieve")
+        None,
+        title="Exact terms too",
+        description="Search BM25 beside the vectors.",
+        json_schema_extra=_node("retrieve"),
     )
     graph: Annotated[bool | None, OneTurn] = Field(
         None, title="Graph", description="Follow entity relations.", json_schema_extra=_node("retrieve")
@@ -60,19 +71,28 @@ class Options(BaseModel):
         None, title="Rerank", description="Reorder the passages found.", json_schema_extra=_node("retrieve")
     )
     scope: Annotated[list[str] | None, OneTurn] = Field(
-        None, title="Scope", description="Sources to stay within.", json_schema_extra=_node("preflight", "retrieve")
+        None,
+        title="Scope",
+        description="Sources to stay within.",
+        json_schema_extra=_node("preflight", "retrieve"),
     )
     filters: Annotated[FilterOptions | None, OneTurn] = Field(
         None, title="Filters", description="Folder and kinds of file.", json_schema_extra=_node("retrieve")
     )
     web: Annotated[WebPermission | None, OneTurn] = Field(
-        None, title="Web", description="Whether the web may be searched.", json_schema_extra=_node("search_web")
+        None,
+        title="Web",
+        description="Whether the web may be searched.",
+        json_schema_extra=_node("search_web"),
     )
     route: Annotated[Route | None, OneTurn] = Field(
         None, title="Route", description="Where to look.", json_schema_extra=_node("plan")
     )
     plan: Annotated[bool | None, OneTurn] = Field(
-        None, title="Plan", description="False: the configured defaults alone.", json_schema_extra=_node("plan")
+        None,
+        title="Plan",
+        description="False: the configured defaults alone.",
+        json_schema_extra=_node("plan"),
     )
     include_original: Annotated[bool | None, OneTurn] = Field(
         None, title="Search the asker's own words", description="", json_schema_extra=_node("plan")
@@ -81,7 +101,11 @@ class Options(BaseModel):
         None, ge=1, le=12, title="Query variants", description="At most.", json_schema_extra=_node("plan")
     )
     max_risk: Annotated[float | None, OneTurn] = Field(
-        None, ge=0, le=1, title="Risk", description="Accepted chance that the evidence does not suffice.",
+        None,
+        ge=0,
+        le=1,
+        title="Risk",
+        description="Accepted chance that the evidence does not suffice.",
         json_schema_extra=_node("grade"),
     )
     history: Annotated[list[Turn] | None, OneTurn] = Field(
@@ -94,7 +118,10 @@ class Options(BaseModel):
         None, title="Principal", description="Who asks.", json_schema_extra=_node("preflight")
     )
     include_trace: Annotated[bool | None, OneTurn] = Field(
-        None, title="Trace", description="Return the trace with the answer.", json_schema_extra=_node("generate")
+        None,
+        title="Trace",
+        description="Return the trace with the answer.",
+        json_schema_extra=_node("generate"),
     )
     max_model_calls: Annotated[int | None, OneTurn] = Field(
         None, ge=0, le=100, title="Model calls", description="At most.", json_schema_extra=_node("plan")
@@ -103,7 +130,11 @@ class Options(BaseModel):
         None, ge=0, title="Tokens", description="At most.", json_schema_extra=_node("plan")
     )
     max_cost: Annotated[float | None, OneTurn] = Field(
-        None, ge=0, title="Cost", description="At most, in the currency of the prices.", json_schema_extra=_node("plan")
+        None,
+        ge=0,
+        title="Cost",
+        description="At most, in the currency of the prices.",
+        json_schema_extra=_node("plan"),
     )
     deadline_s: Annotated[float | None, OneTurn] = Field(
         None, gt=0, title="Deadline", description="Seconds.", json_schema_extra=_node("plan")

@@ -11,7 +11,6 @@ from retrieval.signals import Candidate, candidates, shortlist, weights
 from retrieval.tokenise import content_terms
 from retrieval.types import Passage
 
-
 SHORTLIST = 24  # sentences that are embedded; the words alone decide which
 
 

@@ -31,7 +31,12 @@ def reply(question: str, kind: str | None) -> Draft:
         return {"answer": compute(question) or "", "status": "answered", "citations": [], "missing": []}
     if kind == "greeting":
         language = language_of(question)
-        return {"answer": _GREETING.get(language, _GREETING["en"]), "status": "answered", "citations": [], "missing": []}
+        return {
+            "answer": _GREETING.get(language, _GREETING["en"]),
+            "status": "answered",
+            "citations": [],
+            "missing": [],
+        }
     return {
         "answer": _REWORD if kind == "reword" else _IDENTITY, "status": "answered", "citations": [], "missing": [],
     }  # fmt: skip

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 from pydantic import Field
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
-from graph.options import Options, OneTurn, Route, Strategy, Tier
+from graph.options import OneTurn, Options, Route, Strategy, Tier
 from retrieval.types import Citation, Json, Passage, Turn
 
 TaskType = Literal[
-    "fact_lookup", "overview", "cross_document_synthesis", "comparison", "aggregation", "insight_synthesis", "followup"
+    "fact_lookup",
+    "overview",
+    "cross_document_synthesis",
+    "comparison",
+    "aggregation",
+    "insight_synthesis",
+    "followup",
 ]
 Evidence = Literal["semantic", "global", "hierarchical", "analytical", "table", "none"]
 Level = Literal["none", "simple", "moderate", "complex"]
@@ -156,7 +162,9 @@ class Request(Options):
     """The graph's input: a conversation or a question, and the per-call options."""
 
     messages: Annotated[list[AnyMessage], add_messages] = Field(
-        default_factory=list, title="Messages", description="The conversation; its last human message is the question."
+        default_factory=list,
+        title="Messages",
+        description="The conversation; its last human message is the question.",
     )
     question: Annotated[str | None, OneTurn] = Field(None, title="Question", description="In place of messages.")
 

@@ -27,7 +27,12 @@ def abstain(state: State, runtime: Runtime[Context]) -> Update:
 
 
 def _stopped(reason: str, what_helps: str) -> Draft:
-    return {"answer": f"{reason} {what_helps}".strip(), "status": "abstained", "citations": [], "missing": [what_helps]}
+    return {
+        "answer": f"{reason} {what_helps}".strip(),
+        "status": "abstained",
+        "citations": [],
+        "missing": [what_helps],
+    }
 
 
 def _ask_back(step: Step, state: State) -> Draft:

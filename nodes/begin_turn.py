@@ -34,7 +34,8 @@ def begin_turn(state: Request, runtime: Runtime[Context]) -> Update:
     if context.workspace:
         said["workspace"] = context.workspace
     said.pop("history", None)
-    history: list[Turn] = state.history if state.history is not None else earlier
+    history = state.history if state.history is not None else earlier
+    recent: list[Turn] = [{"role": t["role"], "content": t["content"][:HISTORY_CHARS]} for t in history]
     run: Json = {"now": said.pop("now", None) or context.clock.now().isoformat()}
     if deadline := said.get("deadline_s"):
         run["deadline"] = context.clock.seconds() + deadline
@@ -81,5 +82,3 @@ def _text(content: str | list[Any]) -> str:
         return content
     parts = [b if isinstance(b, str) else b.get("text", "") for b in content if isinstance(b, str | dict)]
     return "\n".join(str(p) for p in parts if p)
-
-

@@ -11,8 +11,8 @@ from langgraph.runtime import Runtime
 from backends.workspace import Workspace
 from graph.context import Context, Step
 from graph.reading import Reading, read_evidence
-from graph.state import Draft, Plan, State, Status, Update
 from graph.replies import reply
+from graph.state import Draft, Plan, State, Status, Update
 from retrieval.citations import checked
 from retrieval.extract import pick_across, pick_fact, pick_listed
 from retrieval.sentences import sentences
@@ -25,10 +25,7 @@ SIDES = 4  # sources that a comparison or synthesis sets side by side
 def generate(state: State, runtime: Runtime[Context]) -> Update:
     step = Step("generate", state, runtime)
     plan = state["decided"]
-    if plan["route"] == "none":
-        draft = reply(state["asked"], plan["chat"])
-    else:
-        draft = _extract(step, state, plan)
+    draft = reply(state["asked"], plan["chat"]) if plan["route"] == "none" else _extract(step, state, plan)
     text, citations, removed = checked(draft["answer"], draft["citations"])
     draft = {**draft, "answer": text, "citations": citations}
     return {

@@ -6,8 +6,8 @@ from langgraph.runtime import Runtime
 
 from backends.workspace import Workspace
 from graph.context import Context, Step
-from graph.state import Grade, State, Update
 from graph.reading import Reading, read_evidence
+from graph.state import Grade, State, Update
 from retrieval.calibration import band, probability, verdict
 from retrieval.signals import evidence
 from retrieval.tokenise import tokenise

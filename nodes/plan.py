@@ -163,9 +163,14 @@ def _compile(ledger: Ledger, proposed: Suggestion, features: Features, manifest:
     v = ledger.values
     chunks = manifest["chunks"]
     candidates = max(v["top_k"], min(max(50, chunks // 20), 200, chunks or 50))
-    focused = v["task_type"] in {"fact_lookup", "followup"} and v["retrieval_strategy"] in {"semantic", "hierarchical"}
+    focused = v["task_type"] in {"fact_lookup", "followup"} and v["retrieval_strategy"] in {
+        "semantic",
+        "hierarchical",
+    }
     many = features.requested_count or 0
-    context_k = FOCUSED_CONTEXT if focused and not v["decomposable"] and many <= FOCUSED_CONTEXT and not off else v["top_k"]
+    context_k = (
+        FOCUSED_CONTEXT if focused and not v["decomposable"] and many <= FOCUSED_CONTEXT and not off else v["top_k"]
+    )
     reads = v["route"] in {"documents", "hybrid", "sql"} and v["retrieval_strategy"] != "none"
     rewritten = v["rewritten_query"]
     queries = [features.text] if _keeps_original(ledger, features) else []

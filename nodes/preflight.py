@@ -23,7 +23,11 @@ def preflight(state: State, runtime: Runtime[Context]) -> Update:
         manifest = step.call("reads", workspace.manifest, scope)
         chunks = manifest["chunks"]
         if plan["route"] == "sql" and not manifest["tables"]:
-            end = {"kind": "no_tables", "reason": "The workspace holds no tables.", "help": "Ingest a CSV or XLSX file."}
+            end = {
+                "kind": "no_tables",
+                "reason": "The workspace holds no tables.",
+                "help": "Ingest a CSV or XLSX file.",
+            }
         elif plan["route"] == "sql":
             end = {
                 "kind": "no_sql",
@@ -38,7 +42,16 @@ def preflight(state: State, runtime: Runtime[Context]) -> Update:
             "reason": "The workspace holds no documents yet.",
             "help": "Ingest some first: `perquire ingest PATH`.",
         }
-    elif plan["route"] == "documents" and not state["turns"] and not state["said"].get("scope"):
-        if refers_back(state["asked"]):
-            end = {"kind": "clarify", "reason": "The question names nothing that could be looked up.", "help": ""}
+    elif _asks_of_nothing(state):
+        end = {
+            "kind": "clarify",
+            "reason": "The question names nothing that could be looked up.",
+            "help": "",
+        }
     return {"end": end, "trace": step.trace(event="preflight", chunks=chunks, end=end), "usage": step.usage()}
+
+
+def _asks_of_nothing(state: State) -> bool:
+    """A question that leans on something said before, where nothing was said and no source is pinned."""
+    alone = not state["turns"] and not state["said"].get("scope")
+    return alone and state["decided"]["route"] == "documents" and refers_back(state["asked"])

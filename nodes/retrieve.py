@@ -61,9 +61,7 @@ def _filters(step: Step, workspace: Workspace, said: Json) -> Filters:
     return Filters(tuple(scope), tuple(more.get("kinds", ())), more.get("folder", ""))
 
 
-def _chosen(
-    step: Step, workspace: Workspace, plan: Plan, passages: list[Passage], filters: Filters
-) -> list[Passage]:
+def _chosen(step: Step, workspace: Workspace, plan: Plan, passages: list[Passage], filters: Filters) -> list[Passage]:
     """The top k by kind of evidence: as ranked, or balanced over the sources."""
     passages = distinct(passages)
     if plan["retrieval_strategy"] == "global":

@@ -26,9 +26,9 @@ def rows_of(file: Path) -> Iterator[tuple[str, str, Json]]:
                 row = json.loads(line)
             except json.JSONDecodeError as error:
                 raise BadRequest(f"{file}, line {n}: not JSON ({error.msg}).") from None
-            if not isinstance(row, dict) or not isinstance(row.get("text", row.get("question")), str):
+            text = row.get("text", row.get("question")) if isinstance(row, dict) else None
+            if not isinstance(text, str):
                 raise BadRequest(f'{file}, line {n}: a row needs "id" and "text".')
-            text = row.get("text", row.get("question"))
             options = {k: v for k, v in row.items() if k in Options.model_fields and v is not None}
             yield str(row.get("id", row.get("_id", n))), text, options
 

@@ -99,7 +99,9 @@ def doctor(workspace: Workspace = DEFAULT, as_json: AsJson = False) -> None:
 
 
 Question = Annotated[str | None, typer.Argument(help="The question.", show_default=False)]
-Questions = Annotated[Path | None, typer.Option("--questions", help="Rows {id, text, history?, scope?, …} as JSON lines.")]
+Questions = Annotated[
+    Path | None, typer.Option("--questions", help="Rows {id, text, history?, scope?, …} as JSON lines.")
+]
 Out = Annotated[Path | None, typer.Option("--out", help="Where the rows go, one line a question.")]
 TierOption = Annotated[str | None, typer.Option("--tier", help="fast, balanced or deep.")]
 StrategyOption = Annotated[str | None, typer.Option("--strategy", help="How the search reaches the evidence.")]
@@ -108,7 +110,9 @@ ScopeOption = Annotated[list[str] | None, typer.Option("--scope", help="A source
 WebOption = Annotated[str | None, typer.Option("--web", help="allow, ask or deny.")]
 NoPlan = Annotated[bool, typer.Option("--no-plan", help="The configured defaults alone decide.")]
 Now = Annotated[str | None, typer.Option("--now", help="The clock, e.g. 2026-03-31.")]
-MaxRisk = Annotated[float | None, typer.Option("--max-risk", help="Accepted chance that the evidence does not suffice.")]
+MaxRisk = Annotated[
+    float | None, typer.Option("--max-risk", help="Accepted chance that the evidence does not suffice.")
+]
 
 
 def _options(**given: Any) -> dict[str, Any]:
@@ -188,7 +192,14 @@ def ask(
 ) -> None:
     """The whole graph: the plan in a line, the answer, its citations, the receipt."""
     options = _options(
-        tier=tier, strategy=strategy, top_k=top_k, scope=scope, web=web, no_plan=no_plan, max_risk=max_risk, now=now
+        tier=tier,
+        strategy=strategy,
+        top_k=top_k,
+        scope=scope,
+        web=web,
+        no_plan=no_plan,
+        max_risk=max_risk,
+        now=now,
     )
     with _errors():
         _one_of(question, questions, "--questions")

@@ -26,7 +26,9 @@ def _workspace(folder: Path) -> list[Json]:
     chunks, pending = catalog.count("chunks"), catalog.count("outbox")
     findings = [_finding("workspace", "ok", f"{folder}: {catalog.count('sources'):,} sources, {chunks:,} chunks")]
     if pending:
-        findings.append(_finding("vectors", "broken", f"{pending} entries are not in Chroma yet: run `perquire ingest` again"))
+        findings.append(
+            _finding("vectors", "broken", f"{pending} entries are not in Chroma yet: run `perquire ingest` again")
+        )
     else:
         findings.append(_finding("vectors", *_in_chroma(catalog, chunks)))
     lost = [name for name, (_, file) in catalog.tables().items() if not file.exists()]
@@ -56,7 +58,9 @@ def _embeddings() -> Json:
 
 
 def _model() -> Json:
-    return _finding("model", "off", "this version runs without a model: rules plan, signals grade, answers are extracts")
+    return _finding(
+        "model", "off", "this version runs without a model: rules plan, signals grade, answers are extracts"
+    )
 
 
 def _web() -> Json:

@@ -72,7 +72,9 @@ def sources(manifest: Manifest, as_json: bool) -> None:
         return
     for profile in manifest["sources"]:
         counted = _counted(profile["chunks"], "chunk")
-        _say(f"{profile['source']}  ({profile['kind']}, {_counted(profile['units'], 'unit')}, {counted})  {profile['title']}")
+        _say(
+            f"{profile['source']}  ({profile['kind']}, {_counted(profile['units'], 'unit')}, {counted})  {profile['title']}"
+        )
         for warning in profile["warnings"]:
             _say(f"    {warning}")
 

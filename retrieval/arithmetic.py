@@ -231,9 +231,7 @@ def _number(raw: str, convention: Convention) -> str | None:
     ):
         raw = raw.replace(point, ".")
     elif re.fullmatch(rf"[1-9]\d{{0,2}}(?:{re.escape(group)}\d{{3}})+(?:{re.escape(point)}\d+)?", raw):
-        if convention == "continental" and re.fullmatch(
-            r"\d+\.\d{3}", raw
-        ):  # 1.200: grouped, or with a point?
+        if convention == "continental" and re.fullmatch(r"\d+\.\d{3}", raw):  # 1.200: grouped, or with a point?
             return None
         raw = raw.replace(group, "").replace(point, ".")
     elif convention == "continental" and re.fullmatch(r"\d+\.\d{1,2}", raw):

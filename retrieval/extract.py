@@ -65,13 +65,16 @@ def following(candidate: Candidate, passages: Sequence[Passage], most: int = 6) 
     start = lines.index(candidate.text) + 1
     take = most if candidate.text.rstrip().endswith(":") else 1
     return [
-        Candidate(candidate.passage, text, candidate.coverage, 0.0, 0.0, candidate.score) for text in lines[start : start + take]
+        Candidate(candidate.passage, text, candidate.coverage, 0.0, 0.0, candidate.score)
+        for text in lines[start : start + take]
     ]
 
 
 def _is_item(text: str) -> bool:
     """Does a line look like one of a list: marked, a table row, or a term with its meaning?"""
-    return bool(re.match(r"\s*(?:[-*•]|\d+[.)]|\([a-z0-9]{1,3}\)|[A-Z][\w-]*\d)", text)) or " | " in text or ": " in text
+    return (
+        bool(re.match(r"\s*(?:[-*•]|\d+[.)]|\([a-z0-9]{1,3}\)|[A-Z][\w-]*\d)", text)) or " | " in text or ": " in text
+    )
 
 
 def _repeats(text: str, chosen: Sequence[Candidate]) -> bool:

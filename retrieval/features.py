@@ -17,8 +17,7 @@ _IDENTIFIER = re.compile(
     r"|\b[a-z]+[A-Z][A-Za-z]+\b|\b[a-z]+(?:_[a-z]+)+\b"
 )
 _NUMBER_WORDS = {
-    w: n
-    for n, w in enumerate("two three four five six seven eight nine ten eleven twelve".split(), start=2)
+    w: n for n, w in enumerate("two three four five six seven eight nine ten eleven twelve".split(), start=2)
 }
 _COUNT = re.compile(
     r"\b(?:list|name|give(?: me| us)?|show(?: me)?|find|tell me|mention|top|first)\b[^.?!]{0,20}?\b(\d{1,2}|"
@@ -64,7 +63,9 @@ _FRESH = re.compile(
 _OURS = re.compile(r"\b(our|ours|we|us|my|the company'?s?)\b", re.I)
 _ANAPHORA = re.compile(r"\b(it|its|that|this|those|these|they|them|their|he|she|him|her|his|there|then|one)\b", re.I)
 _ELLIPSIS = re.compile(r"^\s*(and|so|but|what about|how about|why not|why|ok|okay|und|et|y)\b", re.I)
-_PARTS = re.compile(r"\s*(?:;|,?\s+and\s+(?=(?:who|what|when|where|why|how|which|by when|in which)\b)|\?\s+(?=\S))\s*", re.I)
+_PARTS = re.compile(
+    r"\s*(?:;|,?\s+and\s+(?=(?:who|what|when|where|why|how|which|by when|in which)\b)|\?\s+(?=\S))\s*", re.I
+)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import (
+    Any,
+    Literal,
+    NotRequired,  # pydantic refuses typing.TypedDict before Python 3.12
+)
 
-from typing_extensions import NotRequired, TypedDict  # pydantic refuses typing.TypedDict before Python 3.12
+from typing_extensions import TypedDict
 
 BlockKind = Literal["heading", "paragraph", "list_item", "code", "table"]
 

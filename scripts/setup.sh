@@ -57,7 +57,7 @@ if [[ $stamp -nt $lock && $stamp -nt pyproject.toml ]] && recent_enough "$venv_p
 fi
 
 python=$(find_python) || fail "no Python 3.11 or later found${PYTHON:+ under the name $PYTHON}. Install one, or name it: make setup PYTHON=/path/to/python3.12"
-printf 'setup: making .venv with %s (%s); a minute or two\n' "$python" "$("$python" --version 2>&1)"
+printf 'setup: making .venv with %s (%s); a few minutes\n' "$python" "$("$python" --version 2>&1)"
 
 rm -rf .venv
 if command -v uv >/dev/null; then

@@ -31,7 +31,7 @@ def read(path: Path) -> Iterator[Document]:
             notes = ("a quote is never closed; quotes were read as plain characters",)
     except csv.Error as error:
         raise UnreadableFile(f"{path.name}: the table cannot be read ({error}).") from error
-    grid = build_grid(path.stem, rows[skip:], comments=True)
+    grid = build_grid(path.stem, rows[skip:], typed=True)
     if grid is None:
         raise UnreadableFile(f"{path.name}: the file is empty (it holds no cell).")
     block = text_block(grid)

@@ -13,15 +13,15 @@ TEXT_ROWS = 100  # a grid of at most this many rows can be searched as text, too
 _LISTED = 5
 
 
-def build_grid(name: str, found: Sequence[Row], comments: bool = False) -> Grid | None:
+def build_grid(name: str, found: Sequence[Row], typed: bool = False) -> Grid | None:
     """The grid of the rows found; None where every cell is empty. The first row that fits is the header.
 
-    `comments` drops rows that begin with "#", as CSV files have them.
+    `typed` is for rows that somebody typed, as in CSV: those that begin with "#" are comments, short ones are a fault.
     """
     rows = [(number, [_cell(c) for c in cells]) for number, cells in found]
     filled = [(number, cells) for number, cells in rows if any(cells)]
     notes: list[str] = []
-    if comments:
+    if typed:
         remarks = [number for number, cells in filled if _is_comment(cells)]
         if remarks and len(remarks) < len(filled):
             notes.append(f"{_rows(remarks)} left out as comment{'s' * (len(remarks) > 1)} (#)")
@@ -39,7 +39,7 @@ def build_grid(name: str, found: Sequence[Row], comments: bool = False) -> Grid 
         notes.append(f"the header stands in row {header_row}; the blank rows above it are left out")
     width = _width(first)
     wide = max((_width(cells) for _, cells in body), default=width)
-    short = [number for number, cells in body if len(cells) < width]
+    short = [number for number, cells in body if typed and len(cells) < width]
     long = [number for number, cells in body if _width(cells) > width]
     names, renamed = _unique([*first[:width], *[None] * (wide - width)], width)
     notes.extend(renamed)
@@ -47,7 +47,7 @@ def build_grid(name: str, found: Sequence[Row], comments: bool = False) -> Grid 
         notes.append(f"{_rows(short)} filled up with empty cells (fewer cells than the header)")
     if long:
         notes.append(f"{_rows(long)} longer than the header; the extra cells are in {', '.join(names[width:][:_LISTED])}")
-    blank = [n for n, cells in rows if not any(cells) and body and header_row < n < body[-1][0]]
+    blank = [n for n, cells in rows if not any(cells) and body and n > header_row and (n < body[-1][0] or (typed and len(cells) > 1))]
     if blank:
         notes.append(f"{_rows(blank)} left out as blank")
     cells = tuple(tuple([*line[:wide], *[None] * (wide - len(line))]) for _, line in body)
@@ -89,7 +89,7 @@ def _unique(header: Sequence[str | None], width: int) -> tuple[list[str], list[s
     for n, found in enumerate(header, 1):
         base = " ".join(found.split()) if found else f"column_{n}"
         name, count = base, 2
-        while name.casefold() in seen or (name != base or not found) and name.casefold() in taken:
+        while name.casefold() in seen or ((name != base or not found) and name.casefold() in taken):
             name, count = f"{base}_{count}", count + 1
         seen.add(name.casefold())
         names.append(name)

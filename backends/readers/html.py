@@ -203,10 +203,14 @@ def _is_row(element: HtmlElement) -> bool:
 
 
 def _text(element: HtmlElement) -> str:
-    return " ".join(
-        t for t in element.xpath(".//text()[not(ancestor::script or ancestor::style or ancestor::*[@class='mw-editsection'])]")
-        if isinstance(t, str)
-    ) if element.xpath("boolean(.//div|.//br|.//p|.//script|.//style|.//*[@class='mw-editsection'])") else element.text_content()
+    """The words of an element, with a blank where a block or break divides them, without a wiki's edit links."""
+    parts = [element.text or ""]
+    for child in element:
+        if isinstance(child.tag, str) and child.tag not in _DROPPED and not _NOISE.search(child.get("class", "")):
+            gap = " " if child.tag in _BLOCKS or child.tag == "br" else ""
+            parts.extend((gap, _text(child), gap))
+        parts.append(child.tail or "")
+    return "".join(parts)
 
 
 def _numeral(number: int, style: str) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from lxml.html import HtmlElement
 
 _MAX_SPAN = 100
+_INLINE = {"a", "abbr", "b", "cite", "code", "em", "font", "i", "kbd", "mark", "q", "s", "small", "span", "strong", "sub",
+           "sup", "time", "u", "var"}  # fmt: skip
 
 
 def is_data_table(table: HtmlElement) -> bool:
@@ -62,23 +64,18 @@ def _cells(row: HtmlElement) -> Iterator[HtmlElement]:
 def _words(cell: HtmlElement) -> str:
     """The words of a cell on one line; items of a list in it are set apart."""
     items = [" ".join(li.text_content().split()) for li in cell.iter("li")]
-    words = " ".join(" ".join(t for t in _texts(cell)).split())
-    return "; ".join(part for part in (words, *items) if part)
+    return "; ".join(part for part in (" ".join("".join(_texts(cell)).split()), *items) if part)
 
 
 def _texts(cell: HtmlElement) -> Iterator[str]:
-    """Text outside of lists, with a blank only where a block or break divides it."""
-    if cell.text:
-        yield cell.text
-    parts: list[str] = []
+    """Text outside of lists, with a blank where a block or break divides it."""
+    yield cell.text or ""
     for child in cell:
-        if child.tag in ("ul", "ol", "script", "style"):
-            pass
-        elif isinstance(child.tag, str):
-            parts.append(" ".join(_texts(child)))
-        if child.tail:
-            parts.append(child.tail)
-    yield from parts
+        if isinstance(child.tag, str) and child.tag not in ("ul", "ol", "script", "style"):
+            yield "" if child.tag in _INLINE else " "
+            yield from _texts(child)
+            yield "" if child.tag in _INLINE else " "
+        yield child.tail or ""
 
 
 def _span(cell: HtmlElement, name: str) -> int:

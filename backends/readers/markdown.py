@@ -15,6 +15,7 @@ from retrieval.types import Block, Document
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
 _ENTRY = re.compile(r"([A-Za-z_][\w -]*):[ \t]*(.*)")
+_CLAUSE = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})\)\s|§\s?\d|\d{1,2}(?:\.\d{1,2})+\.?\s")
 _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1>|<[^>]*>", re.S | re.I)
 
 
@@ -83,11 +84,12 @@ def _blocks(tokens: Sequence[Token], offset: int) -> Iterator[Block]:
 
 def _plain(children: Sequence[Token]) -> str:
     """The words of inline tokens, without their marks."""
-    parts = []
-    for child in children:
+    parts: list[str] = []
+    for child, following in zip(children, [*children[1:], None], strict=True):
         match child.type:
             case "softbreak":
-                parts.append(" ")
+                clause = following is not None and _CLAUSE.match(following.content)
+                parts.append("\n" if clause else " ")  # clauses on lines of their own stay apart
             case "hardbreak":
                 parts.append("\n")
             case "html_inline":

@@ -53,7 +53,8 @@ def _is_title(line: str, under: str) -> bool:
 def _joined(lines: list[str], unwrap: bool) -> str:
     """Lines that were broken only to fit a width become one again, so that sentences stay whole."""
     out = lines[0].strip()
+    full = max(_WRAPPED_FROM, 0.75 * max(len(line) for line in lines))
     for before, line in zip(lines, lines[1:], strict=False):
-        wrapped = unwrap and len(before) >= _WRAPPED_FROM and not _OWN_LINE.match(line)
+        wrapped = unwrap and len(before) >= full and not _OWN_LINE.match(line)
         out += (" " if wrapped else "\n") + line.strip()
     return out

@@ -18,7 +18,7 @@ from openpyxl.utils.exceptions import InvalidFileException
 from backends.errors import UnreadableFile
 from backends.readers.archives import check_archive
 from backends.readers.decoding import clean
-from backends.readers.grids import Row, build_grid, text_block
+from backends.readers.grids import build_grid, text_block
 from retrieval.types import Block, Document, Grid
 
 MAX_COLUMNS = 1_000

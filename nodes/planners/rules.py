@@ -9,13 +9,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.state import Evidence, Level, Relevance, Scope, TaskType
 from graph.options import Route
+from graph.state import Evidence, Level, Relevance, Scope, TaskType
 from retrieval.arithmetic import compute
 from retrieval.features import Features
 from retrieval.types import Manifest, Turn
 
-UNKNOWN_WORLD = 0.45  # ⚙ share of a question's weight that the corpus does not hold, above which "today" means the world
+UNKNOWN_WORLD = (
+    0.45  # ⚙ share of a question's weight that the corpus does not hold, above which "today" means the world
+)
 TABLE_BAR = 0.5  # ⚙ share of a question's terms that are names, columns or values of one table
 
 _GREETING = re.compile(
@@ -24,7 +26,8 @@ _GREETING = re.compile(
     re.I,
 )
 _IDENTITY = re.compile(
-    r"\b(who|what) are you\b|\bwhat can (?:you|i) (?:do|ask)|\bhow do you work|\bwhat is perquire\b|\byour name\b", re.I
+    r"\b(who|what) are you\b|\bwhat can (?:you|i) (?:do|ask)|\bhow do you work|\bwhat is perquire\b|\byour name\b",
+    re.I,
 )
 _REWORD = re.compile(
     r"^\W*(?:please\s+)?(?:can you\s+|could you\s+)?(?:write|compose|translate|rephrase|reword|rewrite|proofread|spell)\b.*"
@@ -85,7 +88,15 @@ def suggest(features: Features, history: Sequence[Turn], manifest: Manifest) -> 
         )  # fmt: skip
     if features.overview:
         return _of(
-            features, "documents", "corpus", "overview", "global", "simple", "asks about the collection itself", 0.8, breadth=3
+            features,
+            "documents",
+            "corpus",
+            "overview",
+            "global",
+            "simple",
+            "asks about the collection itself",
+            0.8,
+            breadth=3,
         )
     if features.comparison:
         return _of(
