@@ -43,7 +43,7 @@ def begin_turn(state: Request, runtime: Runtime[Context]) -> Update:
     return {
         "messages": [] if given else [HumanMessage(question)],
         "asked": question,
-        "turns": [{"role": t["role"], "content": t["content"][:HISTORY_CHARS]} for t in history][-HISTORY_TURNS:],
+        "turns": recent[-HISTORY_TURNS:],
         "said": said,
         "run": run,
         "passages": [],

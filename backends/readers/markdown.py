@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -85,7 +86,7 @@ def _blocks(tokens: Sequence[Token], offset: int) -> Iterator[Block]:
 def _plain(children: Sequence[Token]) -> str:
     """The words of inline tokens, without their marks."""
     parts: list[str] = []
-    for child, following in zip(children, [*children[1:], None], strict=True):
+    for child, following in zip_longest(children, children[1:]):
         match child.type:
             case "softbreak":
                 clause = following is not None and _CLAUSE.match(following.content)
