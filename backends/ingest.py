@@ -23,7 +23,7 @@ from backends.errors import PerquireError, StaleIndex, UnknownSource, Unreadable
 from backends.readers import READERS, read_file
 from backends.tables import TableStore
 from retrieval.chunk import chunk
-from retrieval.tokenise import tokenise
+from retrieval.tokenise import passage_terms
 from retrieval.types import Chunk, Document, SourceProfile, TableSchema
 
 Outcome = Literal["added", "changed", "unchanged", "removed", "failed", "skipped"]
@@ -155,9 +155,7 @@ class Ingestor:
         """Embeds the chunks of several sources in one go."""
         texts = [_indexed_text(document, c) for document, _, _, chunks in fresh for c in chunks]
         vectors = iter(self.embedder.embed(texts)) if texts else iter(())
-        remaining = iter(texts)
         for document, source, digest, chunks in fresh:
-            own = list(islice(remaining, len(chunks)))
             tables = self._tables(source, document)
             yield NewSource(
                 source,
@@ -169,7 +167,7 @@ class Ingestor:
                 _profile(source, document, chunks),
                 [_chunk_id(source, n, c) for n, c in enumerate(chunks)],
                 chunks,
-                [" ".join(tokenise(text)) for text in own],
+                [" ".join(passage_terms(document.title, c.heading, c.text)) for c in chunks],
                 [v.tobytes() for v in islice(vectors, len(chunks))],
                 tables,
             )

@@ -17,9 +17,12 @@ from backends.errors import StaleIndex, UnknownSource
 from backends.sparse import SparseIndex
 from retrieval.tokenise import tokenise
 from retrieval.types import Manifest, Passage
+from retrieval.words import STOP_WORDS
 
 KEPT_MANIFESTS = 64
 KEPT_VECTORS = 4_096
+COMMON = 10**6  # stands for the frequency of a function word, which is not indexed
+LONGEST_ENDING = 4  # letters that a stem lacks
 
 
 @dataclass(frozen=True)
@@ -115,23 +118,35 @@ class Workspace:
         found = self.catalog.passages(list(numbers.values()))
         return {found[n]["id"]: found[n]["text"] for n in numbers.values() if n in found}
 
-    def spelling(self, words: Sequence[str], least: float = 78.0) -> dict[str, str]:
-        """For each word that no chunk holds, the term of the index that is spelt most like it, if any is close.
+    def spelling(self, words: Sequence[str]) -> dict[str, str]:
+        """For each word that looks misspelt, the term of the index (or function word) that is spelt most like it.
 
-        `least` is a similarity from 0 to 100 (rapidfuzz's ratio); of equally close terms the more frequent wins.
+        Misspelt means: in no chunk, and no word that the embedding model knows whole. Like means one slip (two in words
+        of six letters or more, none in a name), counted with transpositions. Of equally close terms the more frequent wins.
         """
-        from rapidfuzz import fuzz, process
+        from rapidfuzz.distance import OSA
 
         frequency = self._current().sparse.frequency
+        vocabulary = {t: n for t, n in frequency.items() if len(t) >= 4 and t.isalpha()}
+        vocabulary |= {word: COMMON for word in STOP_WORDS if len(word) >= 4}  # what is misspelt most is common words
         out: dict[str, str] = {}
         for word in words:
-            (term, *_) = tokenise(word) or [""]
-            if not term or term in frequency or len(term) < 4 or any(c.isdigit() for c in term):
+            lower, term = word.lower(), next(iter(tokenise(word)), "")
+            if len(term) < 4 or not term.isalpha() or term in frequency or self.embedder.knows(lower):
                 continue
-            near = [t for t in frequency if abs(len(t) - len(term)) <= 2 and t[0] == term[0] and t.isalpha()]
-            close = process.extract(term, near, scorer=fuzz.ratio, score_cutoff=least, limit=5)
-            if close:
-                out[word] = max(close, key=lambda hit: (hit[1], frequency[hit[0]]))[0]
+            slips = 2 if len(term) >= 6 and word.islower() else 1
+            best: tuple[float, int, str] | None = None
+            for known, count in vocabulary.items():
+                if known[0] != term[0] or not -slips <= len(lower) - len(known) <= slips + LONGEST_ENDING:
+                    continue
+                distance: float = min(OSA.distance(w, known, score_cutoff=slips) for w in (lower, term))
+                if distance > slips and len(known) >= 5:  # the index holds stems: compare what is before the ending
+                    distance = OSA.distance(lower[: len(known)], known, score_cutoff=slips) + 0.5
+                rank = (distance, -count, known)
+                if distance <= slips + 0.5 and (best is None or rank < best):
+                    best = rank
+            if best:
+                out[word] = best[2]
         return out
 
     def opening_passages(self, sources: Sequence[str]) -> list[Passage]:

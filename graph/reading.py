@@ -11,6 +11,7 @@ from retrieval.signals import Candidate, candidates, shortlist, weights
 from retrieval.tokenise import content_terms
 from retrieval.types import Passage
 
+SUBJECT_WEIGHT = 0.35  # ⚙ of a follow-up's terms that come from the turn before
 SHORTLIST = 24  # sentences that are embedded; the words alone decide which
 
 
@@ -36,10 +37,13 @@ def question_read(state: State) -> str:
 def read_evidence(step: Step, state: State, workspace: Workspace, question: str | None = None) -> Reading:
     """Fetches the passages of the state whole and ranks their sentences."""
     asked = question or question_read(state)
+    own = question or state["asked"]
     texts = step.call("reads", workspace.passages_by_id, [p["id"] for p in state["passages"]])
     passages: list[Passage] = [{**p, "text": texts[p["id"]]} for p in state["passages"] if p["id"] in texts]
     idf = step.call("reads", workspace.idf, content_terms(asked))
     weight = weights(asked, idf)
+    if state["decided"]["task_type"] == "followup" and own != asked:
+        weight = {t: w * (1.0 if t in content_terms(own) else SUBJECT_WEIGHT) for t, w in weight.items()}
     near = shortlist(asked, passages, weight, SHORTLIST)
     cosines = step.call("reads", workspace.similarity, asked, near) if near else []
     similarity = dict(zip(near, cosines, strict=True))

@@ -19,6 +19,7 @@ from retrieval.sentences import sentences
 from retrieval.signals import Candidate
 from retrieval.types import Citation, Json, Passage
 
+PART_COVERAGE = 0.3  # ⚙ of a sub-question, below which its best sentence is left out
 SIDES = 4  # sources that a comparison or synthesis sets side by side
 
 
@@ -46,7 +47,8 @@ def _extract(step: Step, state: State, plan: Plan) -> Draft:
         if plan["task_type"] == "overview":
             lines, citations = _overview(step, workspace, state, reading)
         else:
-            lines, citations = _sentences(reading, _picked(reading, plan))
+            picked = _by_part(step, workspace, state, reading) or _picked(reading, plan)
+            lines, citations = _sentences(reading, picked)
     for n, result in enumerate(state["web_results"][:3], start=1):
         line, citation = _from_web(n, result)
         lines.append(line)
@@ -59,6 +61,20 @@ def _extract(step: Step, state: State, plan: Plan) -> Draft:
     if grading is not None and not strong and not missing:
         missing.append("a passage that answers with certainty; these come closest")
     return {"answer": "\n".join(lines), "status": status, "citations": citations, "missing": missing}
+
+
+def _by_part(step: Step, workspace: Workspace, state: State, reading: Reading) -> list[Candidate]:
+    """The best sentence of each sub-question, read with the identifiers of the whole; nothing where there is one question."""
+    plan = state["decided"]
+    if plan["task_type"] != "fact_lookup":
+        return []
+    picked: dict[str, Candidate] = {}
+    for part in plan["sub_questions"]:
+        subject = [i for i in plan["identifiers"] if i.casefold() not in part.casefold()]
+        own = read_evidence(step, state, workspace, " ".join([part, *subject]))
+        fact = pick_fact(own.ranked, own.passages, own.weight)[:2]
+        picked.update({c.text: c for c in fact if c.coverage >= PART_COVERAGE})
+    return list(picked.values())
 
 
 def _picked(reading: Reading, plan: Plan) -> list[Candidate]:

@@ -9,7 +9,7 @@ from graph.context import Context, Step
 from graph.reading import Reading, read_evidence
 from graph.state import Grade, State, Update
 from retrieval.calibration import band, probability, verdict
-from retrieval.signals import evidence
+from retrieval.signals import evidence, held_terms
 from retrieval.tokenise import tokenise
 
 MAX_RISK = 0.2  # ⚙
@@ -28,6 +28,7 @@ def _judge(step: Step, state: State, workspace: Workspace, reading: Reading) -> 
     max_risk = float(state["said"].get("max_risk", MAX_RISK))
     corpus = step.call("reads", workspace.frequency, list(reading.weight))
     signals, missing = evidence(reading.ranked, reading.passages, reading.weight, corpus)
+    signals["pinned"] = 1.0 if state["said"].get("scope") else 0.0  # the asker already knows where it stands
     if plan["task_type"] == "overview":  # asks for what is there, whatever the words: coverage of the sources decides
         held = len({p["source"] for p in reading.passages})
         p, reason = (0.95, f"{held} sources are covered") if held else (0.0, "no source was found")
@@ -53,9 +54,7 @@ def _judge(step: Step, state: State, workspace: Workspace, reading: Reading) -> 
 def _absent(state: State, reading: Reading) -> list[str]:
     """Identifiers and quoted phrases of the question that none of the passages holds."""
     plan = state["decided"]
-    held: set[str] = set()
-    for passage in reading.passages:
-        held.update(tokenise(" ".join([passage["title"], *passage["heading"], passage["text"]])))
+    held = {term for passage in reading.passages for term in held_terms(passage)}
     absent = [i for i in plan["identifiers"] if (terms := tokenise(i)) and not set(terms[-1:] + terms[:1]) & held]
     folded = " ".join(" ".join(p["text"].casefold().split()) for p in reading.passages)
     phrases = [q for q in plan["quoted"] if " ".join(q.casefold().split()) not in folded]

@@ -54,4 +54,4 @@ def preflight(state: State, runtime: Runtime[Context]) -> Update:
 def _asks_of_nothing(state: State) -> bool:
     """A question that leans on something said before, where nothing was said and no source is pinned."""
     alone = not state["turns"] and not state["said"].get("scope")
-    return alone and state["decided"]["route"] == "documents" and refers_back(state["asked"])
+    return alone and state["decided"]["task_type"] == "fact_lookup" and refers_back(state["asked"])

@@ -16,12 +16,12 @@ Band = Literal["high", "medium", "low"]
 
 # ⚙ log-odds by signal
 FOCUSED: dict[str, float] = {
-    "bias": -4.2, "best_sentence": 5.2, "passages": 2.0, "rarest_missing": -1.6, "unknown_words": -3.0,
-    "dense_top": 2.2, "agreement": 0.4,
+    "bias": -4.2, "best_sentence": 6.0, "passages": 1.0, "rarest_missing": -1.6, "unknown_words": -3.0,
+    "dense_top": 2.2, "agreement": 0.4, "pinned": 1.2,
 }  # fmt: skip
 BROAD: dict[str, float] = {
     "bias": -3.0, "best_sentence": 2.0, "passages": 3.2, "rarest_missing": -0.6, "unknown_words": -3.0,
-    "dense_top3": 2.0, "sources": 0.6,
+    "dense_top3": 2.0, "sources": 0.6, "pinned": 1.2,
 }  # fmt: skip
 BORDERLINE_WIDTH = 0.35  # ⚙ below 1 - max_risk by more than this is weak
 

@@ -182,7 +182,7 @@ def _filled(parts: Sequence[str], size: int, joiner: str) -> Iterator[str]:
     """Parts joined up to the size; a part that is longer on its own is cut between words."""
     current: list[str] = []
     total = 0.0
-    for part in (cut for part in parts for cut in _cut(part, size)):
+    for part in (cut for whole in parts for cut in _cut(whole, size)):
         words = count_words(part)
         if current and total + words > size:
             yield joiner.join(current)

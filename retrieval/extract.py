@@ -12,6 +12,7 @@ from retrieval.types import Passage
 
 NEAR = 0.78  # ⚙ a further sentence must score this share of the best
 MAX_FACT_SENTENCES = 3
+SIDE = 0.6  # ⚙ a side of a comparison must score this share of the best
 
 
 def pick_fact(ranked: Sequence[Candidate], passages: Sequence[Passage], weight: Mapping[str, float]) -> list[Candidate]:
@@ -52,6 +53,8 @@ def pick_across(ranked: Sequence[Candidate], passages: Sequence[Passage], sides:
     kept: dict[str, Candidate] = {}
     for candidate in ranked:
         source = passages[candidate.passage]["source"]
+        if candidate.score < SIDE * ranked[0].score:
+            break
         if source not in kept and not candidate.text.rstrip().endswith("?") and len(candidate.text.split()) > 3:
             kept[source] = candidate
     return list(kept.values())[:sides]

@@ -95,6 +95,7 @@ def read_question(
 ) -> Features:
     """The features of a question. `unknown` and `table_overlap` come from the manifest and the index."""
     terms = tuple(content_terms(text))
+    shape = _QUOTED.sub("", text)  # what is quoted is sought, not asked
     anaphoric = bool(_ANAPHORA.search(text)) and len(terms) <= 6
     return Features(
         text=text,
@@ -102,12 +103,12 @@ def read_question(
         quoted=tuple(m.strip() for m in _QUOTED.findall(text)),
         identifiers=tuple(dict.fromkeys(m.group().strip() for m in _IDENTIFIER.finditer(text))),
         requested_count=_requested_count(text),
-        comparison=bool(_COMPARISON.search(text)),
-        overview=bool(_OVERVIEW.search(text)),
-        broad=bool(_BROAD.search(text)),
-        insight=bool(_INSIGHT.search(text)),
-        aggregation=bool(_AGGREGATION.search(text)),
-        fresh=bool(_FRESH.search(text)),
+        comparison=bool(_COMPARISON.search(shape)),
+        overview=bool(_OVERVIEW.search(shape)),
+        broad=bool(_BROAD.search(shape)),
+        insight=bool(_INSIGHT.search(shape)),
+        aggregation=bool(_AGGREGATION.search(shape)),
+        fresh=bool(_FRESH.search(shape)),
         ours=bool(_OURS.search(text)),
         follow_up=bool(history) and (anaphoric or bool(_ELLIPSIS.match(text)) or len(terms) <= 2),
         sub_questions=_sub_questions(text),

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from retrieval.sentences import sentences
-from retrieval.tokenise import content_terms, tokenise
+from retrieval.tokenise import content_terms, passage_terms, tokenise
 from retrieval.types import Passage
+from retrieval.words import function_words, language_of
 
 # Words that say how the question is asked, not what it is about: they need not stand in an answer.
 ASKING = frozenset(
@@ -20,10 +21,12 @@ ASKING = frozenset(
         "many much long often far old big high number name list mean meaning say says said tell explain describe summarise "
         "compare contrast difference differ change changed happen happened rule apply applies kind kinds type types thing "
         "things way current currently now valid today document documents file files section article clause policy please "
-        "exactly different exist existing possible need needs needed make made use used take takes takes work works"
+        "quickly soon still ever already allowed permitted belong belongs force exactly different exist existing possible contain contains phrase written mention mentions stand stands need needs needed make made use used take takes takes work works"
     )
 )
-CONTEXT_CREDIT = 0.7  # a term that stands in the passage's title, headings or other sentences counts this much
+ABOVE_CREDIT = 0.7  # ⚙ a term that stands in the sentence's title or headings counts this much
+AROUND_CREDIT = 0.35  # ⚙ and one that stands elsewhere in its passage this much
+_KANA = re.compile(r"[\u3040-\u309f]")  # hiragana: grammar, mostly
 
 
 @dataclass(frozen=True)
@@ -39,11 +42,26 @@ class Candidate:
 
 
 def weights(question: str, idf: Mapping[str, float]) -> dict[str, float]:
-    """Weight of each term that an answer should hold: its idf; words of asking count a fifth, compounds' parts half."""
+    """Weight of each term that an answer should hold: its idf. Words of asking and of grammar count little or nothing."""
+    grammar = function_words(language_of(question))
+    light_halves = _light_halves(question)
     out: dict[str, float] = {}
     for term in content_terms(question):
-        out[term] = idf.get(term, 1.0) * (0.2 if term in ASKING else 1.0)
+        if term in grammar:
+            continue
+        light = term in ASKING or term in light_halves or _KANA.search(term)
+        out[term] = idf.get(term, 1.0) * (0.2 if light else 1.0)
     return out
+
+
+def _light_halves(question: str) -> set[str]:
+    """What is said twice by a compound: the whole of "berth-fee", the parts of "KX-310"."""
+    out: set[str] = set()
+    for compound in re.findall(r"[^\W_]+(?:[-_/][^\W_]+)+", question):
+        whole, *parts = [*tokenise(compound), ""]
+        natural = any(len(p) >= 3 and p.isalpha() and p.islower() for p in re.split(r"[-_/]", compound))
+        out.update({whole} if natural else set(parts))
+    return out - {""}
 
 
 def candidates(
@@ -52,22 +70,34 @@ def candidates(
     """Every sentence of the passages with its scores, best first. `similarity` is the cosine by sentence, else 0."""
     total = sum(weight.values()) or 1.0
     wants = answer_shape(question)
+    anchor = {t for t in weight if any(c.isdigit() for c in t) and any(c.isalpha() for c in t)}
     out: list[Candidate] = []
     for index, passage in enumerate(passages):
-        around = set(tokenise(" ".join([passage["title"], *passage["heading"], passage["text"]])))
+        above = set(tokenise(" ".join([passage["title"], *passage["heading"]])))
+        around = held_terms(passage)
         for text in sentences(passage["text"]):
-            terms = set(tokenise(text))
+            terms = set(passage_terms("", passage["heading"], text)) - above | set(tokenise(text))
             own = sum(w for t, w in weight.items() if t in terms) / total
-            context = sum(w for t, w in weight.items() if t in around and t not in terms) / total
+            context = sum(
+                w * (ABOVE_CREDIT if t in above else AROUND_CREDIT)
+                for t, w in weight.items()
+                if t in around and t not in terms
+            ) / total
             cosine = similarity.get(text, 0.0)
-            coverage = own + CONTEXT_CREDIT * context
+            coverage = own + context
             shape = 0.12 if wants and wants.search(_without_echo(text, question)) else 0.0
             short = -0.25 if len(text.split()) < 3 and not re.search(r"[|:\d]", text) else 0.0
             heading = -0.2 if passage["heading"] and text.strip() == passage["heading"][-1] else 0.0
             question_mark = -0.15 if text.rstrip().endswith("?") else 0.0
-            score = own + 0.45 * context + 0.35 * cosine + shape + short + heading + question_mark - 0.015 * index
+            defines = 0.2 if anchor and anchor & set(tokenise(" ".join(text.split()[:3]))) else 0.0
+            score = own + 0.7 * context + 0.35 * cosine + shape + defines + short + heading + question_mark - 0.015 * index
             out.append(Candidate(index, text, coverage, own, cosine, score))
     return sorted(out, key=lambda c: -c.score)
+
+
+def held_terms(passage: Passage) -> set[str]:
+    """Every term of a passage, its title and headings."""
+    return set(passage_terms(passage["title"], passage["heading"], passage["text"]))
 
 
 def shortlist(question: str, passages: Sequence[Passage], weight: Mapping[str, float], most: int) -> list[str]:
@@ -109,9 +139,7 @@ def evidence(
     `corpus` says in how many chunks each term stands.
     """
     total = sum(weight.values()) or 1.0
-    held: set[str] = set()
-    for passage in passages:
-        held.update(tokenise(" ".join([passage["title"], *passage["heading"], passage["text"]])))
+    held = {term for passage in passages for term in held_terms(passage)}
     missing = sorted((t for t in weight if t not in held), key=lambda t: -weight[t])
     best = max((c.coverage for c in ranked), default=0.0)
     heaviest = max(weight.values(), default=1.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 import Stemmer
@@ -21,6 +22,8 @@ _WORD = r"[^\W_]+"
 _TOKEN = re.compile(f"{_CLAUSE}|{_THOUSANDS}|{_COMPOUND}|{_WORD}")
 _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_NUMBERED = re.compile(r"(?:§+|Article|Art\.?|Section|Sec\.?|Clause|Part)?\s*(\d+(?:\.\d+)*)\b", re.I)  # a heading's number
+_CLAUSE_MARK = re.compile(r"^\s*\(([a-z]{1,3}|\d{1,3})\)", re.M | re.I)
 _VERSION = re.compile(r"v(\d+(?:\.\d+)*)")
 _stemmer = Stemmer.Stemmer("english")
 
@@ -35,6 +38,17 @@ def tokenise(text: str) -> list[str]:
     for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
         out.extend(_terms(match.group()))
     return out
+
+
+def passage_terms(title: str, heading: Sequence[str], text: str) -> list[str]:
+    """Terms of a passage under its title and headings, with the full name of each of its clauses.
+
+    "(2)" below "Article 6" is what people ask for as "Article 6(2)".
+    """
+    above = [h for h in heading if h != title]
+    numbered = next((m.group(1) for h in reversed(above) if (m := _NUMBERED.match(h))), None)
+    clauses = [f"{numbered}({m.lower()})" for m in _CLAUSE_MARK.findall(text)] if numbered else []
+    return tokenise(" ".join([title, *above, text])) + clauses
 
 
 def content_terms(text: str) -> list[str]:

@@ -59,6 +59,11 @@ _SCRIPTS = (
 )
 
 
+def function_words(language: str) -> frozenset[str]:
+    """The function words of a language, empty where none are listed."""
+    return _BY_LANGUAGE.get(language, frozenset())
+
+
 def language_of(text: str) -> str:
     """ISO 639-1 code of a text's language, by script, then by its function words; English where nothing decides."""
     for code, script in _SCRIPTS:

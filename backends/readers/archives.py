@@ -33,7 +33,9 @@ def check_archive(path: Path, kind: str, part: str) -> None:
             names = set(archive.namelist())
             _count(archive, path)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise UnreadableFile(f"{path.name}: the {kind} file is corrupt; open it in its program and save it again.") from error
+        raise UnreadableFile(
+            f"{path.name}: the {kind} file is corrupt; open it in its program and save it again."
+        ) from error
     if part not in names:
         raise UnreadableFile(f"{path.name}: not a {kind} file (the content does not match the file's suffix).")
 

@@ -52,6 +52,8 @@ def _document(raw: bytes) -> Document | None:
         return None
     title, text = clean(title).strip(), clean(text).strip()
     extra = entry.get("metadata")
-    metadata = {k: str(v) for k, v in extra.items() if isinstance(v, str | int | float)} if isinstance(extra, dict) else {}
+    metadata = (
+        {k: str(v) for k, v in extra.items() if isinstance(v, str | int | float)} if isinstance(extra, dict) else {}
+    )
     blocks = tuple(Block(part.strip()) for part in (text or title).split("\n\n") if part.strip())
     return Document(title, "beir", blocks, metadata=metadata, source_id=clean(str(name)))

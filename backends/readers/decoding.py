@@ -17,7 +17,19 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_MULTIBYTE = {"gb18030", "gbk", "gb2312", "big5", "big5hkscs", "cp932", "shift_jis", "euc_jp", "euc_kr", "cp949", "johab"}
+_MULTIBYTE = {
+    "gb18030",
+    "gbk",
+    "gb2312",
+    "big5",
+    "big5hkscs",
+    "cp932",
+    "shift_jis",
+    "euc_jp",
+    "euc_kr",
+    "cp949",
+    "johab",
+}
 _UNWANTED = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _SAMPLE = 200_000  # bytes that decide on the encoding
@@ -49,8 +61,8 @@ def _decoded(raw: bytes, name: str, declared: str | None) -> str:
         if raw.startswith(mark):
             return raw.decode(encoding, errors="replace")
     sample = raw[:_SAMPLE]
-    if encoding := _utf16_without_mark(sample):
-        return raw.decode(encoding, errors="replace")
+    if wide := _utf16_without_mark(sample):
+        return raw.decode(wide, errors="replace")
     controls, nuls = len(_CONTROL.findall(sample)), sample.count(0)
     if controls > max(1, 0.02 * len(sample)) or nuls > max(1, 0.4 * len(sample)):
         raise UnreadableFile(f"{name}: not text (the content does not match the file's suffix).")
@@ -119,5 +131,6 @@ def _hanzi(sample: bytes) -> float:
     """Share of frequent Chinese characters (GB2312's first level) and punctuation among those beyond ASCII."""
     text = sample.decode("gb18030", errors="ignore")
     beyond = [c for c in text if c > "\x7f"]
-    frequent = sum(b"\xb0\xa1" <= c.encode("gb18030") <= b"\xd7\xf9" or "\u3000" <= c <= "\u303f" or c >= "\uff00" for c in beyond)
-    return frequent / max(1, len(beyond))
+    first_level = sum(b"\xb0\xa1" <= c.encode("gb18030") <= b"\xd7\xf9" for c in beyond)
+    punctuation = sum("\u3000" <= c <= "\u303f" or c >= "\uff00" for c in beyond)
+    return (first_level + punctuation) / max(1, len(beyond))

@@ -21,7 +21,12 @@ from retrieval.types import Block, Document
 
 _P, _TBL, _TR, _TC = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
 _TEXT = {qn("w:t"), qn("m:t")}
-_SKIPPED = {qn("w:del"), qn("w:moveFrom"), qn("w:instrText"), "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
+_SKIPPED = {
+    qn("w:del"),
+    qn("w:moveFrom"),
+    qn("w:instrText"),
+    "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback",
+}
 _SIGNS = {qn("w:tab"): " ", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
 _HEADING = re.compile(r"(?:heading|überschrift|titre|título|rubrik|titolo)\s*([1-9])", re.I)
 
@@ -33,7 +38,9 @@ def read(path: Path) -> Iterator[Document]:
         blocks = tuple(_Reader(file).blocks())
     except (OpcError, zipfile.BadZipFile, XMLSyntaxError, KeyError, ValueError, AttributeError) as error:
         # the last three are what python-docx lets through where parts or attributes are missing
-        raise UnreadableFile(f"{path.name}: the DOCX file is corrupt; open it in its program and save it again.") from error
+        raise UnreadableFile(
+            f"{path.name}: the DOCX file is corrupt; open it in its program and save it again."
+        ) from error
     if not blocks:
         raise UnreadableFile(f"{path.name}: no text found (only pictures?).")
     stated = clean(file.core_properties.title or "").strip()

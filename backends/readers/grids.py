@@ -33,9 +33,9 @@ def build_grid(name: str, found: Sequence[Row], typed: bool = False) -> Grid | N
     while titles < len(filled) - 1 and usual > 1 and _count(filled[titles][1]) == 1:
         titles += 1
     for number, cells in filled[:titles]:
-        notes.append(f'{_rows([number])} left out as a title: "{next(c for c in cells if c)[:80]}"')  # type: ignore[index]
+        notes.append(f'{_rows([number])} left out as a title: "{next(c for c in cells if c)[:80]}"')
     (header_row, first), body = filled[titles], filled[titles + 1 :]
-    if header_row > 1 and titles == 0 and not notes:
+    if header_row > rows[0][0] and titles == 0 and not notes:
         notes.append(f"the header stands in row {header_row}; the blank rows above it are left out")
     width = _width(first)
     wide = max((_width(cells) for _, cells in body), default=width)
@@ -46,13 +46,16 @@ def build_grid(name: str, found: Sequence[Row], typed: bool = False) -> Grid | N
     if short:
         notes.append(f"{_rows(short)} filled up with empty cells (fewer cells than the header)")
     if long:
-        notes.append(f"{_rows(long)} longer than the header; the extra cells are in {', '.join(names[width:][:_LISTED])}")
-    blank = [n for n, cells in rows if not any(cells) and body and n > header_row and (n < body[-1][0] or (typed and len(cells) > 1))]
+        notes.append(
+            f"{_rows(long)} longer than the header; the extra cells are in {', '.join(names[width:][:_LISTED])}"
+        )
+    last = body[-1][0] if body else header_row
+    blank = [n for n, cells in rows if n > header_row and not any(cells) and (n < last or (typed and len(cells) > 1))]
     if blank:
         notes.append(f"{_rows(blank)} left out as blank")
-    cells = tuple(tuple([*line[:wide], *[None] * (wide - len(line))]) for _, line in body)
-    names, cells = _without_empty(names, first, cells)
-    return Grid(name, tuple(names), cells, body[0][0] if body else header_row + 1, tuple(notes))
+    table = tuple((*line[:wide], *[None] * (wide - len(line))) for _, line in body)
+    names, table = _without_empty(names, first, table)
+    return Grid(name, tuple(names), table, body[0][0] if body else header_row + 1, tuple(notes))
 
 
 def text_block(grid: Grid) -> Block | None:

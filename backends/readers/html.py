@@ -15,14 +15,17 @@ from backends.readers.decoding import decode
 from backends.readers.html_tables import is_data_table, table_text
 from retrieval.types import Block, Document
 
-_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w-]+)|<\?xml[^>]{0,80}?encoding=["']([\w-]+)""", re.I)
+_CHARSET = re.compile(
+    rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w-]+)|<\?xml[^>]{0,80}?encoding=["']([\w-]+)""", re.I
+)
 _DROPPED = {
     "script", "style", "noscript", "template", "svg", "iframe", "object", "nav", "aside", "footer", "button",
     "select", "head", "canvas", "audio", "video", "math",
 }  # fmt: skip
 _ROLES = {"navigation", "banner", "contentinfo", "complementary", "search"}
 _NOISE = re.compile(
-    r"(?:^|\s)(?:navbox\S*|mw-editsection|mw-jump-link|toc|vector-\S*|sidebar\S*|breadcrumbs?|catlinks|cookie\S*|noprint|"
+    r"(?:^|\s)(?:navbox\S*|mw-editsection|mw-jump-link|toc|vector-(?:dropdown|column|toc|header|menu|page-toolbar|sticky)\S*|sidebar\S*|"
+    r"infobox-image|hatnote|mw-portlet\S*|mw-hidden\S*|breadcrumbs?|catlinks|cookie\S*|noprint|"
     r"reflist|metadata|printfooter|skip-link|sr-only|visually-hidden)(?:\s|$)"
 )
 _BLOCKS = {

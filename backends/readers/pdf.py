@@ -58,4 +58,5 @@ def _pages(file: pdfium.PdfDocument) -> tuple[list[list[Line]], list[int]]:
 def _looks_made_up(title: str) -> bool:
     """Titles that a program filled in say nothing."""
     low = title.lower()
-    return low.startswith(("untitled", "microsoft word", "(anonymous)", "unspecified")) or low.endswith((".doc", ".docx", ".indd", ".tex", ".pdf"))
+    programs = ("untitled", "microsoft word", "(anonymous)", "unspecified")
+    return low.startswith(programs) or low.endswith((".doc", ".docx", ".indd", ".tex", ".pdf"))

@@ -7,6 +7,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from backends.readers.pdf_lines import Line
 from retrieval.types import Block, BlockKind
@@ -146,7 +147,7 @@ def _stands_alone(lines: Sequence[Line], at: int, pitch: float) -> bool:
 
 def _pitch(lines: Sequence[Line]) -> float:
     """The usual distance of two lines of a paragraph on this page."""
-    gaps = [a.bottom - b.bottom for a, b in zip(lines, lines[1:], strict=False) if abs(a.size - b.size) < 0.5]
+    gaps = [a.bottom - b.bottom for a, b in pairwise(lines) if abs(a.size - b.size) < 0.5]
     near = [g for a, g in zip(lines, gaps, strict=False) if 0.8 * a.size < g < 2 * a.size]
     return statistics.median_low(near) if near else 1.2 * (lines[0].size if lines else 10)
 
@@ -161,7 +162,9 @@ def _right_edge(lines: Sequence[Line], of: Line) -> float:
 
 
 def _is_full(line: Line, edge: float) -> bool:
-    return (not line.spaced and line.right >= edge - 0.15 * (edge - line.left)) or bool(_RIGHT_TO_LEFT.search(line.text))
+    return (not line.spaced and line.right >= edge - 0.15 * (edge - line.left)) or bool(
+        _RIGHT_TO_LEFT.search(line.text)
+    )
 
 
 def _continues(before: Line, line: Line, pitch: float, edge: float) -> bool:
@@ -190,8 +193,12 @@ def _block(group: Sequence[Line], level: int, lines: Sequence[Line], words: set[
         level = 0
     widest = max(line.right for line in group)
     prose = len(group) > 2 and sum(line.right for line in group[:-1]) > 0.93 * widest * (len(group) - 1)
-    for before, line in zip(group, group[1:], strict=False):
-        if level or before.hyphenated or (not line.spaced and _is_full(before, widest if prose else _right_edge(lines, before))):
+    for before, line in pairwise(group):
+        if (
+            level
+            or before.hyphenated
+            or (not line.spaced and _is_full(before, widest if prose else _right_edge(lines, before)))
+        ):
             text = _join(text, line.text, before.hyphenated, words)
         else:
             text += "\n" + line.text  # it ended early on purpose: rows of a table, lines of an address

@@ -6,6 +6,7 @@ import ctypes
 import re
 import statistics
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
@@ -82,7 +83,7 @@ def _end(text_page: pdfium.PdfTextPage, chars: list[tuple[int, str]], lines: lis
             statistics.median(sizes),
             heavy >= 2,
             hyphenated,
-            any(WIDE * sizes[0] < after[0] - before[1] for before, after in zip(boxes, boxes[1:], strict=False)),
+            any(WIDE * sizes[0] < after[0] - before[1] for before, after in pairwise(boxes)),
         )
     )
 

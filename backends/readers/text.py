@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from backends.readers.decoding import read_text
@@ -54,7 +55,7 @@ def _joined(lines: list[str], unwrap: bool) -> str:
     """Lines that were broken only to fit a width become one again, so that sentences stay whole."""
     out = lines[0].strip()
     full = max(_WRAPPED_FROM, 0.75 * max(len(line) for line in lines))
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in pairwise(lines):
         wrapped = unwrap and len(before) >= full and not _OWN_LINE.match(line)
         out += (" " if wrapped else "\n") + line.strip()
     return out

@@ -19,6 +19,7 @@ from backends.errors import UnreadableFile
 from backends.readers.archives import check_archive
 from backends.readers.decoding import clean
 from backends.readers.grids import build_grid, text_block
+from backends.readers.sheet_regions import tables_of
 from retrieval.types import Block, Document, Grid
 
 MAX_COLUMNS = 1_000
@@ -45,7 +46,7 @@ def read(path: Path) -> Iterator[Document]:
         if block := text_block(grid):
             blocks.extend([Block(grid.name, "heading", 1)] * (len(grids) > 1))
             blocks.append(block)
-        prefix = f'sheet "{grid.name}": ' if len(grids) > 1 else ""
+        prefix = f'"{grid.name}": ' if len(grids) > 1 else ""
         warnings.extend(prefix + note for note in grid.notes)
     yield Document(path.stem, "xlsx", tuple(blocks), tuple(grids), units=len(grids), warnings=tuple(warnings))
 
@@ -64,9 +65,13 @@ def _grids(path: Path) -> tuple[list[Grid], list[str]]:
                 part = archive.read(sheet._worksheet_path)  # merged ranges are not offered when streaming
                 rows, cut = _rows(sheet)
                 _spread_merged(rows, part)
-                grid = build_grid(clean(sheet.title), [(n, cells) for n, cells in rows.items()])
-                if grid:
-                    grids.append(grid)
+                tables = tables_of(rows)
+                if len(tables) > 1:
+                    warnings.append(f'sheet "{sheet.title}" holds {len(tables)} tables, each read on its own')
+                for n, table in enumerate(tables, 1):
+                    name = clean(sheet.title) + (f" table {n}" if len(tables) > 1 else "")
+                    if grid := build_grid(name, list(table.items())):
+                        grids.append(grid)
                 if cut:
                     warnings.append(f'sheet "{sheet.title}": cells beyond column {MAX_COLUMNS} were left out')
                 if unsaved := len(_UNSAVED.findall(part)):

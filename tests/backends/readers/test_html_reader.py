@@ -1,0 +1,79 @@
+from pathlib import Path
+
+import pytest
+
+from backends.errors import UnreadableFile
+from backends.readers import read_file
+from retrieval.types import Block, Document
+
+
+def read(folder: Path, html: str, encoding: str = "utf-8") -> Document:
+    path = folder / "page.html"
+    path.write_bytes(html.encode(encoding))
+    (document,) = read_file(path)
+    return document
+
+
+def said(document: Document) -> list[tuple[str, str, int]]:
+    return [(b.kind, b.text, b.level) for b in document.blocks]
+
+
+PAGE = """<!doctype html><html lang="en"><head><title>Rules | Intranet</title><style>p{}</style></head><body>
+<header><a href="/">Home</a></header><nav>Menu</nav>
+<main><header><h1>House rules</h1></header>
+<p>Valid from<br>1 May.</p>
+<h2>&sect; 1 Contract</h2>
+<p>(1) A <b>contract</b> is made.</p><aside>See also</aside>
+<ul><li>apple<ol start="3"><li>first</li><li>second</li></ol></li><li><p>pear</p><p>more on pears</p></li></ul>
+<dl><dt>ETA</dt><dd>time of arrival</dd></dl>
+<pre>x = 1
+  y = 2</pre>
+<table><caption>Fares</caption><thead><tr><th>Route</th><th>Price</th><th>Note</th></tr></thead>
+<tr><td rowspan="2">R1</td><td>12</td><td><ul><li>a</li><li>b</li></ul></td></tr><tr><td colspan="2">14</td></tr></table>
+<script>alert(1)</script><p hidden>Secret</p></main>
+<footer>Imprint</footer></body></html>"""
+
+
+def test_main_content_in_order(tmp_path: Path) -> None:
+    document = read(tmp_path, PAGE)
+    assert (document.title, document.kind, document.metadata) == ("House rules", "html", {"language": "en"})
+    assert said(document) == [
+        ("heading", "House rules", 1),
+        ("paragraph", "Valid from\n1 May.", 0),
+        ("heading", "§ 1 Contract", 2),
+        ("paragraph", "(1) A contract is made.", 0),
+        ("list_item", "apple", 0),
+        ("list_item", "3. first", 1),
+        ("list_item", "4. second", 1),
+        ("list_item", "pear", 0),
+        ("paragraph", "more on pears", 0),
+        ("paragraph", "ETA: time of arrival", 0),
+        ("code", "x = 1\n  y = 2", 0),
+        ("paragraph", "Fares", 0),
+        ("table", "Route | Price | Note\nR1 | 12 | a; b\nR1 | 14 | ", 0),
+    ]
+    assert document.blocks[0].line == 3
+
+
+def test_without_main_the_body_is_read_without_its_frame(tmp_path: Path) -> None:
+    document = read(tmp_path, "<body><nav>Menu</nav><div><div>Server</div><div>Quinn</div></div><p>Text</p><footer>F</footer>")
+    assert said(document) == [("paragraph", "Server Quinn", 0), ("paragraph", "Text", 0)]
+
+
+def test_better_the_frame_than_nothing(tmp_path: Path) -> None:
+    assert said(read(tmp_path, "<body><nav>Only a menu</nav></body>")) == [("paragraph", "Only a menu", 0)]
+
+
+def test_layout_tables_are_read_through(tmp_path: Path) -> None:
+    document = read(tmp_path, "<table><tr><td><h1>Title</h1><p>Body.</p></td></tr></table>")
+    assert said(document) == [("heading", "Title", 1), ("paragraph", "Body.", 0)]
+
+
+def test_declared_encoding(tmp_path: Path) -> None:
+    document = read(tmp_path, '<meta charset="shift_jis"><p>本船は毎日出港します。</p>', "shift_jis")
+    assert document.blocks == (Block("本船は毎日出港します。", line=1),)
+
+
+def test_tags_without_text(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFile, match=r"^page\.html: no text found between the tags\.$"):
+        read(tmp_path, "<html><body><img src='x.png'></body></html>")

@@ -1,0 +1,73 @@
+from pathlib import Path
+
+from backends.readers import read_file
+from retrieval.types import Block, Document
+
+
+def read(folder: Path, text: str) -> Document:
+    path = folder / "guide.md"
+    path.write_text(text, encoding="utf-8")
+    (document,) = read_file(path)
+    return document
+
+
+def test_structure_with_lines(tmp_path: Path) -> None:
+    text = """# Guide & more
+
+First *paragraph* with a [link](https://x.test) and `code`,
+wrapped. A&nbsp;B &lt; C
+
+(1) One clause.
+(2) Another clause.
+
+- apple
+- pear
+  1. conference
+  2. nashi
+
+3) third
+
+```python
+x = 1
+
+y = 2
+```
+
+## Fares
+
+| Route | Price |
+|-------|------:|
+| R1 | **12** |
+| R2 | 14 &euro; |
+"""
+    document = read(tmp_path, text)
+    assert (document.title, document.kind) == ("Guide & more", "markdown")
+    assert list(document.blocks) == [
+        Block("Guide & more", "heading", 1, line=1),
+        Block("First paragraph with a link and code, wrapped. A B < C", line=3),
+        Block("(1) One clause.\n(2) Another clause.", line=6),
+        Block("apple", "list_item", 0, line=9),
+        Block("pear", "list_item", 0, line=10),
+        Block("1. conference", "list_item", 1, line=11),
+        Block("2. nashi", "list_item", 1, line=12),
+        Block("3) third", "list_item", 0, line=14),
+        Block("x = 1\n\ny = 2", "code", line=16),
+        Block("Fares", "heading", 2, line=22),
+        Block("Route | Price\nR1 | 12\nR2 | 14 €", "table", line=24),
+    ]
+
+
+def test_front_matter_is_metadata(tmp_path: Path) -> None:
+    document = read(tmp_path, "---\ntitle: 'The rules'\nowner: Port\ntags: [a, b]\nnested:\n  x: 1\n---\n\nBody.\n")
+    assert document.metadata == {"title": "The rules", "owner": "Port", "tags": "[a, b]"}
+    assert document.title == "The rules"
+    assert list(document.blocks) == [Block("Body.", line=9)]
+
+
+def test_html_in_markdown_loses_its_tags(tmp_path: Path) -> None:
+    document = read(tmp_path, "<div>Kept &amp; read</div>\n\n<!-- a remark -->\n\nOne<br>two <b>three</b>\n")
+    assert [b.text for b in document.blocks] == ["Kept & read", "One\ntwo three"]
+
+
+def test_file_name_is_the_title_where_there_is_no_heading(tmp_path: Path) -> None:
+    assert read(tmp_path, "Just words.").title == "guide"
