@@ -10,7 +10,6 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-_ENDINGS = ("s", "es", "d", "ed", "ing", "er", "ers", "ly", "ised", "ized", "ning", "ned", "ting", "ted")
 Vectors = NDArray[np.float32]
 
 
@@ -23,10 +22,6 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, one row a text; a text without words gives a row of zeros."""
-        ...
-
-    def knows(self, word: str) -> bool:
-        """Is this a word of the model's vocabulary, whole? True where the model cannot tell."""
         ...
 
 
@@ -42,12 +37,6 @@ class WordLlama:
 
         # the package looks for its bundled tokenizer in the wrong folder unless told where it lies itself
         return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
-
-    def knows(self, word: str) -> bool:
-        bases = {word, *(word.removesuffix(ending) for ending in _ENDINGS)}
-        bases |= {base + "e" for base in bases if len(base) >= 4}
-        encode = self._model.tokenizer.encode
-        return any(len(encode(b, add_special_tokens=False).tokens) == 1 for b in bases if b == word or len(b) >= 4)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)

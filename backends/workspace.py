@@ -15,14 +15,12 @@ from backends.dense import EXACT_UP_TO, ChromaIndex, DenseIndex, ExactIndex, syn
 from backends.embeddings import Embedder, Vectors
 from backends.errors import StaleIndex, UnknownSource
 from backends.sparse import SparseIndex
+from backends.spelling import repairs
 from retrieval.tokenise import tokenise
 from retrieval.types import Manifest, Passage
-from retrieval.words import STOP_WORDS
 
 KEPT_MANIFESTS = 64
 KEPT_VECTORS = 4_096
-COMMON = 10**6  # stands for the frequency of a function word, which is not indexed
-LONGEST_ENDING = 4  # letters that a stem lacks
 
 
 @dataclass(frozen=True)
@@ -118,36 +116,11 @@ class Workspace:
         found = self.catalog.passages(list(numbers.values()))
         return {found[n]["id"]: found[n]["text"] for n in numbers.values() if n in found}
 
-    def spelling(self, words: Sequence[str]) -> dict[str, str]:
-        """For each word that looks misspelt, the term of the index (or function word) that is spelt most like it.
-
-        Misspelt means: in no chunk, and no word that the embedding model knows whole. Like means one slip (two in words
-        of six letters or more, none in a name), counted with transpositions. Of equally close terms the more frequent wins.
-        """
-        from rapidfuzz.distance import OSA
-
+    def spelling(self, words: Sequence[str], language: str) -> dict[str, str]:
+        """Repairs for the words that look misspelt: neither in any chunk nor in the language's dictionary."""
         frequency = self._current().sparse.frequency
-        vocabulary = {t: n for t, n in frequency.items() if len(t) >= 4 and t.isalpha()}
-        vocabulary |= {word: COMMON for word in STOP_WORDS if len(word) >= 4}  # what is misspelt most is common words
-        out: dict[str, str] = {}
-        for word in words:
-            lower, term = word.lower(), next(iter(tokenise(word)), "")
-            if len(term) < 4 or not term.isalpha() or term in frequency or self.embedder.knows(lower):
-                continue
-            slips = 2 if len(term) >= 6 and word.islower() else 1
-            best: tuple[float, int, str] | None = None
-            for known, count in vocabulary.items():
-                if known[0] != term[0] or not -slips <= len(lower) - len(known) <= slips + LONGEST_ENDING:
-                    continue
-                distance: float = min(OSA.distance(w, known, score_cutoff=slips) for w in (lower, term))
-                if distance > slips and len(known) >= 5:  # the index holds stems: compare what is before the ending
-                    distance = OSA.distance(lower[: len(known)], known, score_cutoff=slips) + 0.5
-                rank = (distance, -count, known)
-                if distance <= slips + 0.5 and (best is None or rank < best):
-                    best = rank
-            if best:
-                out[word] = best[2]
-        return out
+        unknown = [w for w in words if (terms := tokenise(w)) and terms[0] not in frequency]
+        return repairs(unknown, frequency, language)
 
     def opening_passages(self, sources: Sequence[str]) -> list[Passage]:
         """The first chunk of each source."""

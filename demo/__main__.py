@@ -13,7 +13,7 @@ HERE = Path(__file__).resolve().parent
 WORKSPACE = HERE.parent / ".demo"
 QUESTIONS = {
     "an exact look-up": "What does DW-4107 mean, and how many times may I retry?",
-    "a vague question": "Is there anywhere to sleep if I'm exhausted when work finishes?",
+    "a vague question": "Somebody is alone on the hill at night, what must they do?",
     "a comparison": "How do the charges for a late return differ between version 1 and version 2 of the loan policy?",
     "one that the corpus cannot answer": "What does it cost to park at the observatory?",
 }

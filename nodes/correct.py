@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 from graph.context import Context, Step
 from graph.reading import question_read
 from graph.state import Correction, Plan, Search, State, Update
+from retrieval.words import language_of
 
 DEEPER_CANDIDATES, DEEPER_K = 3, 2  # ⚙ factors of a deeper search
 
@@ -20,7 +21,7 @@ def correct(state: State, runtime: Runtime[Context]) -> Update:
     plan = state["decided"]
     question = question_read(state)
     words = re.findall(r"[^\W\d_]{4,}", question)
-    repairs = step.call("reads", workspace.spelling, words) if not state["corrections"] else {}
+    repairs = step.call("reads", workspace.spelling, words, language_of(question)) if not state["corrections"] else {}
     correction: Correction
     if repairs:
         repaired = question

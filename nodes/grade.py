@@ -27,7 +27,7 @@ def _judge(step: Step, state: State, workspace: Workspace, reading: Reading) -> 
     plan = state["decided"]
     max_risk = float(state["said"].get("max_risk", MAX_RISK))
     corpus = step.call("reads", workspace.frequency, list(reading.weight))
-    signals, missing = evidence(reading.ranked, reading.passages, reading.weight, corpus)
+    signals, missing = evidence(reading.question, reading.ranked, reading.passages, reading.weight, corpus)
     signals["pinned"] = 1.0 if state["said"].get("scope") else 0.0  # the asker already knows where it stands
     if plan["task_type"] == "overview":  # asks for what is there, whatever the words: coverage of the sources decides
         held = len({p["source"] for p in reading.passages})
@@ -36,6 +36,8 @@ def _judge(step: Step, state: State, workspace: Workspace, reading: Reading) -> 
         broad = plan["task_type"] not in {"fact_lookup", "followup", "aggregation"}
         p = probability(signals, broad=broad) if reading.passages else 0.0
         reason = f"the best sentence carries {signals['best_sentence']:.0%} of the question"
+        if signals["shape"] == 0.0:
+            p, reason = min(p, 0.3), "an amount of money is asked for, and no passage that fits names one"
         absent = _absent(state, reading)
         if absent:  # certain by code: an identifier or phrase that must be there is not
             p, reason = min(p, 0.1), f"no passage holds {', '.join(absent)}"

@@ -70,10 +70,10 @@ def _against_corpus(step: Step, state: State, workspace: Workspace, manifest: Ma
 
 
 def _table_overlap(terms: set[str], table: Any) -> float:
-    """Share of the question's terms that are the table's name, columns or sample values."""
-    words = [table["name"], *(c["name"] for c in table["columns"])]
-    words.extend(v for c in table["columns"] for v in c["values"])
-    return len(terms & set(content_terms(" ".join(words).replace("_", " ")))) / len(terms) if terms else 0.0
+    """Share of the question's terms that are the table's name, columns or sample values; 0 where no name or column is."""
+    names = set(content_terms(" ".join([table["name"], *(c["name"] for c in table["columns"])]).replace("_", " ")))
+    values = set(content_terms(" ".join(v for c in table["columns"] for v in c["values"])))
+    return len(terms & (names | values)) / len(terms) if terms & names else 0.0
 
 
 def _settle(features: Features, state: State, manifest: Manifest, *, web: bool) -> Plan:

@@ -11,6 +11,8 @@ from nodes.strategies import STRATEGIES
 from retrieval.dedupe import balance_sources, distinct
 from retrieval.types import Json, Passage
 
+TABLE_KINDS = {"csv", "xlsx"}
+MOST_OPENINGS = 50
 SNIPPET = 240  # characters of a passage that the state keeps; the text lives in the workspace
 
 
@@ -65,11 +67,19 @@ def _chosen(step: Step, workspace: Workspace, plan: Plan, passages: list[Passage
     """The top k by kind of evidence: as ranked, or balanced over the sources."""
     passages = distinct(passages)
     if plan["retrieval_strategy"] == "global":
-        held = {p["source"] for p in passages}
-        sources = [s["source"] for s in step.call("reads", workspace.manifest, filters.scope)["sources"]]
-        unseen = [s for s in sources if s not in held]
-        passages = [*passages, *step.call("reads", workspace.opening_passages, unseen[: plan["top_k"]])]
-        return balance_sources(passages, plan["top_k"], per_source=1)
+        openings = _openings(step, workspace, passages, filters)
+        if plan["task_type"] == "overview":  # what a source is about stands at its beginning
+            return openings[: plan["top_k"]]
+        return balance_sources(distinct([*passages, *openings]), plan["top_k"], per_source=1)
     if plan["retrieval_strategy"] in {"hierarchical", "analytical"}:
         return balance_sources(passages, plan["top_k"], per_source=max(2, plan["top_k"] // 3))
     return passages[: plan["top_k"]]
+
+
+def _openings(step: Step, workspace: Workspace, found: list[Passage], filters: Filters) -> list[Passage]:
+    """The first passage of each source, those that the search found first; tables are listed, not read."""
+    profiles = step.call("reads", workspace.manifest, filters.scope)["sources"]
+    names = [s["source"] for s in profiles if s["kind"] not in TABLE_KINDS] or [s["source"] for s in profiles]
+    order = {p["source"]: n for n, p in reversed(list(enumerate(found)))}
+    names.sort(key=lambda name: order.get(name, len(order)))
+    return step.call("reads", workspace.opening_passages, names[:MOST_OPENINGS])

@@ -19,7 +19,9 @@ WHOLE_CODE = 2.0
 WHOLE_BEIR = 300  # words: passages of a benchmark are judged whole
 REMNANT = 0.25  # times the size: a shorter last chunk joins the one before
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
-_MARKER_ONLY = re.compile(r"[(\[]?(?:§\s?)?[0-9A-Za-z]{1,3}(?:\.\d{1,3})*[.)\]]{0,2}(?:\([a-z0-9]{1,3}\))*")
+_MARKER_ONLY = re.compile(
+    r"[(\[]?(?:§\s?)?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})(?:\.\d{1,3})*[.)\]]{0,2}(?:\([a-z0-9]{1,3}\))*"
+)
 _LONGEST_PLACE = 80  # characters of a heading
 
 
@@ -169,42 +171,42 @@ def _pieces(document: Document, block: Block, size: int) -> Iterator[_Piece]:
         yield _Piece(block.text, block.kind, words, block.page, block.line)
         return
     parts = block.text.split("\n") if block.kind == "code" else sentences(block.text)
-    joiner = "\n" if block.kind == "code" else " "
-    at = 0
-    for text in _filled(parts, size, joiner):
-        start = block.text.find(text.split("\n")[0][:40].strip(), at)
-        at = max(at, start)
-        line = block.line + block.text.count("\n", 0, at) if block.line is not None else None
+    for start, end in _filled(block.text, _spans(block.text, parts, size), size):
+        text = block.text[start:end]
+        line = block.line + block.text.count("\n", 0, start) if block.line is not None else None
         yield _Piece(text, block.kind, count_words(text), block.page, line)
 
 
-def _filled(parts: Sequence[str], size: int, joiner: str) -> Iterator[str]:
-    """Parts joined up to the size; a part that is longer on its own is cut between words."""
-    current: list[str] = []
-    total = 0.0
-    for part in (cut for whole in parts for cut in _cut(whole, size)):
-        words = count_words(part)
-        if current and total + words > size:
-            yield joiner.join(current)
-            current, total = [], 0.0
-        current.append(part)
-        total += words
-    if any(current):
-        yield joiner.join(current)
+def _spans(text: str, parts: Sequence[str], size: int) -> Iterator[tuple[int, int]]:
+    """Where the parts stand in the text; a part that is far too long on its own is cut between words."""
+    at = 0
+    for part in parts:
+        start = text.index(part, at)
+        at = start + len(part)
+        yield from _cut(text, start, at, size) if part.strip() else ()
 
 
-def _cut(part: str, size: int) -> Iterator[str]:
-    if count_words(part) <= WHOLE * size:
-        yield part
+def _cut(text: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
+    if count_words(text[start:end]) <= WHOLE * size:
+        yield start, end
         return
-    words = part.split()
-    if len(words) > size / 4:
-        for start in range(0, len(words), size):
-            run = " ".join(words[start : start + size])
-            yield from (_cut(run, size) if len(words) > size and count_words(run) > WHOLE * size else iter([run]))
-    else:  # hardly any blanks: CJK
-        for start in range(0, len(part), 2 * size):
-            yield part[start : start + 2 * size]
+    for match in re.finditer(rf"\S{{1,{2 * size}}}", text[start:end]):  # CJK has hardly any blanks
+        yield start + match.start(), start + match.end()
+
+
+def _filled(text: str, spans: Iterator[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
+    """Neighbouring spans joined up to the size."""
+    current: tuple[int, int] | None = None
+    total = 0.0
+    for start, end in spans:
+        words = count_words(text[start:end])
+        if current and total + words > size:
+            yield current
+            current = None
+        total = total + words if current else words
+        current = (current[0] if current else start, end)
+    if current:
+        yield current
 
 
 def _table_pieces(document: Document, block: Block, size: int) -> Iterator[_Piece]:

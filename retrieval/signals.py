@@ -21,7 +21,7 @@ ASKING = frozenset(
         "many much long often far old big high number name list mean meaning say says said tell explain describe summarise "
         "compare contrast difference differ change changed happen happened rule apply applies kind kinds type types thing "
         "things way current currently now valid today document documents file files section article clause policy please "
-        "quickly soon still ever already allowed permitted belong belongs force exactly different exist existing possible contain contains phrase written mention mentions stand stands need needs needed make made use used take takes takes work works"
+        "quickly soon still ever already allowed permitted belong belongs force exactly cost costs price prices fee fees charge charges pay different exist existing possible contain contains phrase written mention mentions stand stands need needs needed make made use used take takes takes work works"
     )
 )
 ABOVE_CREDIT = 0.7  # ⚙ a term that stands in the sentence's title or headings counts this much
@@ -70,12 +70,13 @@ def candidates(
     """Every sentence of the passages with its scores, best first. `similarity` is the cosine by sentence, else 0."""
     total = sum(weight.values()) or 1.0
     wants = answer_shape(question)
-    anchor = {t for t in weight if any(c.isdigit() for c in t) and any(c.isalpha() for c in t)}
+    anchor = {t for t in weight if any(c.isdigit() for c in t) and not t.isdigit()}
     out: list[Candidate] = []
     for index, passage in enumerate(passages):
         above = set(tokenise(" ".join([passage["title"], *passage["heading"]])))
         around = held_terms(passage)
-        for text in sentences(passage["text"]):
+        lines = sentences(passage["text"])
+        for text in lines:
             terms = set(passage_terms("", passage["heading"], text)) - above | set(tokenise(text))
             own = sum(w for t, w in weight.items() if t in terms) / total
             context = sum(
@@ -88,9 +89,10 @@ def candidates(
             shape = 0.12 if wants and wants.search(_without_echo(text, question)) else 0.0
             short = -0.25 if len(text.split()) < 3 and not re.search(r"[|:\d]", text) else 0.0
             heading = -0.2 if passage["heading"] and text.strip() == passage["heading"][-1] else 0.0
+            header = -0.4 if " | " in text and text == next(t for t in lines if " | " in t) else 0.0
             question_mark = -0.15 if text.rstrip().endswith("?") else 0.0
             defines = 0.2 if anchor and anchor & set(tokenise(" ".join(text.split()[:3]))) else 0.0
-            score = own + 0.7 * context + 0.35 * cosine + shape + defines + short + heading + question_mark - 0.015 * index
+            score = own + 0.7 * context + 0.35 * cosine + shape + defines + short + heading + header + question_mark - 0.015 * index
             out.append(Candidate(index, text, coverage, own, cosine, score))
     return sorted(out, key=lambda c: -c.score)
 
@@ -107,7 +109,14 @@ def shortlist(question: str, passages: Sequence[Passage], weight: Mapping[str, f
     return list(dict.fromkeys([*ranked[:most], *openings]))
 
 
+_MONEY = re.compile(
+    r"[€£$¥]\s?\d|\d[\d.,]*\s?(?:[€£$¥]|[A-Z]{3}\b|euros?\b|pounds?\b|dollars?\b|cents?\b|pence\b|p\b|crowns?\b|per ?cent|%)"
+    r"|\b(?:free|no (?:charge|fee|cost)|gratis)\b",
+    re.I,
+)
 _SHAPES = (
+    (re.compile(r"\b(cost|costs|price|prices|priced|fee|fees|charge|charges|tariff|pay|paid|how much (?:is|are|does|do))\b", re.I),
+     _MONEY),
     (re.compile(r"\b(how (?:many|much|long|far|often|high|deep|heavy|old|big|fast|quickly)|what (?:is|are) the .{0,40}"
                 r"(?:number|limit|rate|price|fee|cost|period|deadline|maximum|minimum|height|weight|speed|size))\b", re.I),
      re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|once|twice|half)\b", re.I)),
@@ -125,6 +134,18 @@ def answer_shape(question: str) -> re.Pattern[str] | None:
     return next((shape for asks, shape in _SHAPES if asks.search(question)), None)
 
 
+def _shape(ranked: Sequence[Candidate], best: float, question: str) -> float:
+    """Does a sentence that covers the question nearly as well as the best have the shape of an answer?
+
+    1 yes; 0 no, where an amount of money is asked (code can be certain of that); 0.6 no, for the other shapes.
+    """
+    wants = answer_shape(question)
+    close = [c.text for c in ranked if c.coverage >= 0.8 * best]
+    if wants is None or any(wants.search(_without_echo(text, question)) for text in close):
+        return 1.0
+    return 0.0 if wants is _MONEY else 0.6
+
+
 def _without_echo(text: str, question: str) -> str:
     """The sentence without the words of the question, so that an echoed number is not taken for the answer."""
     asked = {w.casefold() for w in re.findall(r"\w+", question)}
@@ -132,7 +153,11 @@ def _without_echo(text: str, question: str) -> str:
 
 
 def evidence(
-    ranked: Sequence[Candidate], passages: Sequence[Passage], weight: Mapping[str, float], corpus: Mapping[str, int]
+    question: str,
+    ranked: Sequence[Candidate],
+    passages: Sequence[Passage],
+    weight: Mapping[str, float],
+    corpus: Mapping[str, int],
 ) -> tuple[dict[str, float], list[str]]:
     """The signals of a set of passages (each 0 to 1), and the terms that none of them holds, heaviest first.
 
@@ -153,6 +178,7 @@ def evidence(
         "dense_top": max(0.0, cosines[0]) if cosines else 0.0,
         "dense_top3": max(0.0, sum(cosines[:3]) / len(cosines[:3])) if cosines else 0.0,
         "agreement": both / len(passages) if passages else 0.0,
+        "shape": _shape(ranked, best, question),
         "sources": len({p["source"] for p in passages}) / len(passages) if passages else 0.0,
     }
     return {k: round(v, 4) for k, v in signals.items()}, missing

@@ -26,8 +26,10 @@ def check_archive(path: Path, kind: str, part: str) -> None:
         raise UnreadableFile(
             f"{path.name}: encrypted, or in the format before {kind}; save it as {path.suffix} without a password."
         )
+    article = "an" if kind.startswith("X") else "a"
+    unlike = f"{path.name}: not {article} {kind} file (the content does not match the file's suffix)."
     if not start.startswith(b"PK"):
-        raise UnreadableFile(f"{path.name}: not a {kind} file (the content does not match the file's suffix).")
+        raise UnreadableFile(unlike)
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
@@ -37,7 +39,7 @@ def check_archive(path: Path, kind: str, part: str) -> None:
             f"{path.name}: the {kind} file is corrupt; open it in its program and save it again."
         ) from error
     if part not in names:
-        raise UnreadableFile(f"{path.name}: not a {kind} file (the content does not match the file's suffix).")
+        raise UnreadableFile(unlike)
 
 
 def _count(archive: zipfile.ZipFile, path: Path) -> None:

@@ -89,9 +89,9 @@ def _utf16_without_mark(sample: bytes) -> str | None:
     """UTF-16 shows by NUL in every second byte of its ASCII part."""
     half = len(sample) // 2
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    if half >= 4 and odd > 0.4 * half and even < 0.05 * half:
+    if half >= 4 and odd > 0.4 * half and even < 0.2 * odd:
         return "utf-16-le"
-    if half >= 4 and even > 0.4 * half and odd < 0.05 * half:
+    if half >= 4 and even > 0.4 * half and odd < 0.2 * even:
         return "utf-16-be"
     return None
 

@@ -28,7 +28,7 @@ _MERGE = re.compile(rb'<(?:\w+:)?mergeCell [^>]*?ref="([A-Z0-9]+:[A-Z0-9]+)"')
 _UNSAVED = re.compile(rb"<c [^>]*>\s*(?:<f[^>]*/>|<f[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v></v>)?\s*</c>")
 _BROKEN = (InvalidFileException, zipfile.BadZipFile, ParseError, XMLSyntaxError)
 # openpyxl lets these escape from parts that do not hold what their names promise
-_BROKEN_PARTS = (KeyError, ValueError, TypeError, AttributeError, IndexError)
+_BROKEN_PARTS = (OSError, KeyError, ValueError, TypeError, AttributeError, IndexError)
 
 
 def read(path: Path) -> Iterator[Document]:

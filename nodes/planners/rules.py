@@ -26,7 +26,7 @@ _GREETING = re.compile(
     re.I,
 )
 _IDENTITY = re.compile(
-    r"\b(who|what) are you\b|\bwhat can (?:you|i) (?:do|ask)|\bhow do you work|\bwhat is perquire\b|\byour name\b",
+    r"\b(who|what) are you\b|\bwhat can (?:you do|i ask)\b|\bhow do you work|\bwhat is perquire\b|\byour name\b",
     re.I,
 )
 _REWORD = re.compile(

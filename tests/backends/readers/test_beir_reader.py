@@ -32,7 +32,9 @@ def test_a_title_without_text_can_be_found(tmp_path: Path) -> None:
 FORM = '{"_id": "…", "title": "…", "text": "…"}'
 
 
-@pytest.mark.parametrize("bad", ["{oops", "[]", '{"_id": true, "text": "x"}', '{"_id": "b"}', '{"_id": "b", "text": 3}'])
+@pytest.mark.parametrize(
+    "bad", ["{oops", "[]", '{"_id": true, "text": "x"}', '{"_id": "b"}', '{"_id": "b", "text": 3}']
+)
 def test_a_bad_line_is_named(tmp_path: Path, bad: str) -> None:
     good = '{"_id": "a", "text": "x"}'
     for lines, number in (((good, bad, good), 2), ((bad, good), 1), ((good, "", bad), 3)):

@@ -56,7 +56,9 @@ def test_main_content_in_order(tmp_path: Path) -> None:
 
 
 def test_without_main_the_body_is_read_without_its_frame(tmp_path: Path) -> None:
-    document = read(tmp_path, "<body><nav>Menu</nav><div><div>Server</div><div>Quinn</div></div><p>Text</p><footer>F</footer>")
+    document = read(
+        tmp_path, "<body><nav>Menu</nav><div><div>Server</div><div>Quinn</div></div><p>Text</p><footer>F</footer>"
+    )
     assert said(document) == [("paragraph", "Server Quinn", 0), ("paragraph", "Text", 0)]
 
 

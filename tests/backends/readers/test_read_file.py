@@ -64,7 +64,7 @@ def test_content_that_does_not_match_the_suffix(tmp_path: Path) -> None:
     match = "(the content does not match the file's suffix)."
     assert refusal(made(tmp_path, "a.pdf", NOISE)) == f"a.pdf: not a PDF {match}"
     assert refusal(made(tmp_path, "a.docx", NOISE)) == f"a.docx: not a DOCX file {match}"
-    assert refusal(made(tmp_path, "a.xlsx", NOISE)) == f"a.xlsx: not a XLSX file {match}"
+    assert refusal(made(tmp_path, "a.xlsx", NOISE)) == f"a.xlsx: not an XLSX file {match}"
     assert refusal(made(tmp_path, "a.txt", NOISE)) == f"a.txt: not text {match}"
     assert refusal(made(tmp_path, "a.csv", NOISE)) == f"a.csv: not text {match}"
     assert refusal(zipped(tmp_path, "b.docx", {"x.txt": b"x"})) == f"b.docx: not a DOCX file {match}"
