@@ -16,7 +16,9 @@ def after_plan(state: State) -> Literal["no evidence needed", "look"]:
 def after_preflight(state: State) -> Literal["nothing to search", "documents", "web alone"]:
     if state["end"]:
         return "nothing to search"
-    return "documents" if state["decided"]["searches"] else "web alone"
+    if state["decided"]["searches"]:
+        return "documents"
+    return "web alone" if web_permitted(state) else "nothing to search"
 
 
 def after_grade(state: State) -> Literal["sufficient", "weak, a correction left", "web", "weak, none left"]:

@@ -68,8 +68,9 @@ def _not_found(state: State) -> Draft:
         lines.append(f"Closest passages: {'; '.join(dict.fromkeys(closest))}.")
     report = state["web_report"]
     if plan["web_relevance"] != "irrelevant":
-        permitted = state["said"].get("web", "allow") == "allow"
-        lines.append(f"The web was not used: {report['reason'] if permitted else 'the caller does not permit it'}.")
+        permission = state["said"].get("web", "allow")
+        refused = {"deny": "the caller does not permit it", "ask": "asking first is not available in this version"}
+        lines.append(f"The web was not used: {refused.get(permission, report['reason'])}.")
         if "error" in report:
             lines.append(report["error"])
     if grading is None and not lines:

@@ -45,11 +45,12 @@ def weights(question: str, idf: Mapping[str, float]) -> dict[str, float]:
     """Weight of each term that an answer should hold: its idf. Words of asking and of grammar count little or nothing."""
     grammar = function_words(language_of(question))
     light_halves = _light_halves(question)
+    measured = {t for word in re.findall(r"\bhow (\w+)", question, re.I) for t in tokenise(word)}  # "how heavy": "58 kg"
     out: dict[str, float] = {}
     for term in content_terms(question):
         if term in grammar:
             continue
-        light = term in ASKING or term in light_halves or _KANA.search(term)
+        light = term in ASKING or term in light_halves or term in measured or _KANA.search(term)
         out[term] = idf.get(term, 1.0) * (0.2 if light else 1.0)
     return out
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -34,7 +35,16 @@ def check_archive(path: Path, kind: str, part: str) -> None:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
             _count(archive, path)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        OSError,
+        ValueError,
+        struct.error,
+    ) as error:
         raise UnreadableFile(
             f"{path.name}: the {kind} file is corrupt; open it in its program and save it again."
         ) from error

@@ -38,7 +38,7 @@ def build_grid(name: str, found: Sequence[Row], typed: bool = False) -> Grid | N
     if header_row > rows[0][0] and titles == 0 and not notes:
         notes.append(f"the header stands in row {header_row}; the blank rows above it are left out")
     width = _width(first)
-    wide = max((_width(cells) for _, cells in body), default=width)
+    wide = max(width, *(_width(cells) for _, cells in body)) if body else width
     short = [number for number, cells in body if typed and len(cells) < width]
     long = [number for number, cells in body if _width(cells) > width]
     names, renamed = _unique([*first[:width], *[None] * (wide - width)], width)

@@ -45,11 +45,13 @@ def read(path: Path) -> Iterator[Document]:
         root = lxml_html.document_fromstring(
             text.encode(), parser=lxml_html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True)
         )
+        blocks = _Walk(strict=True).run(_main(root))
+        if not any(b.kind != "heading" for b in blocks):
+            blocks = _Walk(strict=False).run(root)  # better the frame than nothing
     except (etree.ParserError, etree.XMLSyntaxError) as error:
         raise UnreadableFile(f"{path.name}: the HTML cannot be parsed ({error}).") from error
-    blocks = _Walk(strict=True).run(_main(root))
-    if not any(b.kind != "heading" for b in blocks):
-        blocks = _Walk(strict=False).run(root)  # better the frame than nothing
+    except RecursionError as error:
+        raise UnreadableFile(f"{path.name}: the tags are nested too deeply to be read.") from error
     if not blocks:
         raise UnreadableFile(f"{path.name}: no text found between the tags.")
     stated = _fold(root.findtext(".//title") or "")

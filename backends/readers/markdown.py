@@ -96,7 +96,7 @@ def _plain(children: Sequence[Token]) -> str:
             case "html_inline":
                 parts.append("\n" if child.content.lower().startswith("<br") else "")
             case _:
-                parts.append(html.unescape(child.content))
+                parts.append(child.content)  # entities are decoded already
     return "\n".join(_fold(line) for line in "".join(parts).split("\n")).strip()
 
 

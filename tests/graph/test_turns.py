@@ -24,7 +24,7 @@ async def ask(agent: Any, context: Context, thread: Any = None, **request: Any) 
 async def test_second_turn_starts_fresh(context: Context) -> None:
     agent = build_graph(checkpointer=InMemorySaver())
     first = await ask(agent, context, THREAD, question="How heavy is the Q4 pump?", max_corrections=0)
-    second = await ask(agent, context, THREAD, question="Who keeps the store?")
+    second = await ask(agent, context, THREAD, question="By whom is the store kept?")
     third = await ask(agent, context, THREAD, question="Who wrote the symphony about glaciers?")
     assert "58 kg" in first["answer"]
     assert "Omar Quill" in second["answer"]

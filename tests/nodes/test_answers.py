@@ -19,8 +19,8 @@ def agent(library: Library) -> Agent:
     [
         ("What does PX-311 mean?", "inlet pressure has fallen", "pumps.md"),
         ("What does § 4.2(b) say?", "every 400 running hours", "pumps.md"),
-        ("Who keeps the store?", "Omar Quill", "people.md"),
-        ("wat dose the durty enginer sign", "signs the permit", "people.md"),
+        ("By whom is the store kept?", "Omar Quill", "people.md"),
+        ("what does the dutty enginer sign", "signs the permit", "people.md"),
         ("Which rule applies to unpaid leave?", "contains no rule on unpaid leave", "policy-v2.md"),
         ('Where is "the seal runs hot" written?', "the seal runs hot", "pumps.md"),
     ],

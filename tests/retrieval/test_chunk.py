@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from retrieval.chunk import chunk, count_words
 from retrieval.types import Block, BlockKind, Chunk, Document
@@ -161,3 +163,19 @@ def test_no_word_is_lost(kind: BlockKind, n: int) -> None:
     found = chunk(document(heading("H"), Block(text, kind)), size=20)
     said = {word for c in found for word in c.text.split()}
     assert said == set(text.split())
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text("ab. (1):;\n船!?”", max_size=400), st.sampled_from(["heading", "paragraph", "code", "list_item"])
+        )
+    )
+)
+def test_every_word_of_any_text_is_said_in_order(parts: list[tuple[str, BlockKind]]) -> None:
+    blocks = [Block(text, kind, 1) for text, kind in parts if text.strip()]
+    said = "".join("".join((*c.heading, c.text)) for c in chunk(document(*blocks, title=""), size=10))
+    letters = "".join(said.split())
+    for block in blocks:
+        if block.kind != "heading":
+            assert all(word in letters for word in block.text.split())

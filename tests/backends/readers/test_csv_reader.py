@@ -106,3 +106,7 @@ def test_blanks_after_the_delimiter(tmp_path: Path) -> None:
 def test_a_header_alone(tmp_path: Path) -> None:
     found = grid(tmp_path, "a,b\n")
     assert (found.header, found.rows) == (("a", "b"), ())
+
+
+def test_a_header_wider_than_every_row(tmp_path: Path) -> None:
+    assert grid(tmp_path, "a,b,c\n1,,\n2,3,\n").rows == (("1", None, None), ("2", "3", None))

@@ -79,3 +79,8 @@ def test_declared_encoding(tmp_path: Path) -> None:
 def test_tags_without_text(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile, match=r"^page\.html: no text found between the tags\.$"):
         read(tmp_path, "<html><body><img src='x.png'></body></html>")
+
+
+def test_tags_nested_without_end(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFile, match=r"^page\.html: the tags are nested too deeply to be read\.$"):
+        read(tmp_path, "<div>" * 2000 + "x")

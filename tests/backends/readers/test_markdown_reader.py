@@ -71,3 +71,10 @@ def test_html_in_markdown_loses_its_tags(tmp_path: Path) -> None:
 
 def test_file_name_is_the_title_where_there_is_no_heading(tmp_path: Path) -> None:
     assert read(tmp_path, "Just words.").title == "guide"
+
+
+def test_entities_in_code_stay_as_they_are(tmp_path: Path) -> None:
+    assert [b.text for b in read(tmp_path, "`&amp;` is &amp;, `a < b`\n\n    &lt;\n").blocks] == [
+        "&amp; is &, a < b",
+        "&lt;",
+    ]
