@@ -189,7 +189,8 @@ def _expand(path: str) -> list[Path]:
     """A path, or what a glob matches. Raises PerquireError where there is nothing."""
     if Path(path).exists():
         return [Path(path).resolve()]
-    found = sorted(Path(p).resolve() for p in glob.glob(path, recursive=True)) if glob.has_magic(path) else []
+    matches = glob.glob(path, recursive=True) if glob.has_magic(path) else []  # noqa: PTH207 - Path.glob takes no absolute pattern
+    found = sorted(Path(match).resolve() for match in matches)
     if not found:
         raise PerquireError(f"There is nothing at {path}: check the path.")
     return found

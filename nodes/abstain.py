@@ -86,7 +86,7 @@ def _missing(state: State) -> list[str]:
     if grading is not None and grading["missing_terms"]:
         missing.append("a passage that mentions " + ", ".join(grading["missing_terms"][:4]))
     elif grading is not None:
-        missing.append("a passage in which the words of the question stand together")
+        missing.append(f"a passage that answers ({grading['reason']})")
     if plan["web_relevance"] != "irrelevant":
         missing.append("what holds outside the documents today (web search)")
     return missing

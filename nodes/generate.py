@@ -20,6 +20,7 @@ from retrieval.signals import Candidate
 from retrieval.types import Citation, Json, Passage
 
 PART_COVERAGE = 0.3  # ⚙ of a sub-question, below which its best sentence is left out
+SIDE_BY_SIDE = {"comparison", "cross_document_synthesis", "insight_synthesis"}
 SIDES = 4  # sources that a comparison or synthesis sets side by side
 
 
@@ -48,7 +49,7 @@ def _extract(step: Step, state: State, plan: Plan) -> Draft:
             lines, citations = _overview(step, workspace, state, reading)
         else:
             picked = _by_part(step, workspace, state, reading) or _picked(reading, plan)
-            lines, citations = _sentences(reading, picked)
+            lines, citations = _sentences(reading, picked, titled=plan["task_type"] in SIDE_BY_SIDE)
     for n, result in enumerate(state["web_results"][:3], start=1):
         line, citation = _from_web(n, result)
         lines.append(line)
@@ -82,20 +83,21 @@ def _picked(reading: Reading, plan: Plan) -> list[Candidate]:
     context = [c for c in reading.ranked if c.passage < plan["context_k"]] or reading.ranked
     if plan["requested_count"]:
         return pick_listed(reading.ranked, reading.passages, plan["requested_count"])
-    if plan["task_type"] in {"comparison", "cross_document_synthesis", "insight_synthesis"}:
+    if plan["task_type"] in SIDE_BY_SIDE:
         across = pick_across(reading.ranked, reading.passages, SIDES)
         return across if len(across) > 1 else pick_fact(reading.ranked, reading.passages, reading.weight)
     return pick_fact(context, reading.passages, reading.weight)
 
 
-def _sentences(reading: Reading, picked: Sequence[Candidate]) -> tuple[list[str], list[Citation]]:
-    """Each sentence with its own mark; a passage that is used twice keeps one number per sentence it lends."""
+def _sentences(reading: Reading, picked: Sequence[Candidate], *, titled: bool) -> tuple[list[str], list[Citation]]:
+    """Each sentence with its own mark, under its source's title where sources are set side by side."""
     lines: list[str] = []
     citations: list[Citation] = []
     for n, candidate in enumerate(picked, start=1):
         passage = reading.passages[candidate.passage]
         text = _plain(candidate.text)
-        lines.append(f"{'- ' if len(picked) > 1 else ''}{text} [{n}]")
+        whose = f"{passage['title']}: " if titled else ""
+        lines.append(f"{'- ' if len(picked) > 1 else ''}{whose}{text} [{n}]")
         citations.append(_citation(str(n), passage, text, candidate.score))
     return lines, citations
 

@@ -18,12 +18,16 @@ from retrieval.words import function_words, language_of
 # Words that say how the question is asked, not what it is about: they need not stand in an answer.
 ASKING = frozenset(
     content_terms(
-        "many much long often far old big high number name list mean meaning say says said tell explain describe summarise "
-        "compare contrast difference differ change changed happen happened rule apply applies kind kinds type types thing "
-        "things way current currently now valid today document documents file files section article clause policy please "
-        "quickly soon still ever already allowed permitted belong belongs force exactly cost costs price prices fee fees charge charges pay different exist existing possible contain contains phrase written mention mentions stand stands need needs needed make made use used take takes takes work works"
+        """many much long often far old big high number name list mean meaning say says said tell explain describe
+        summarise compare contrast difference differ change changed happen happened rule apply applies kind kinds
+        type types thing things way current currently now valid today document documents file files section
+        article clause policy please quickly soon still ever already allowed permitted belong belongs force
+        exactly cost costs price prices fee fees charge charges pay different exist existing possible contain
+        contains phrase written mention mentions stand stands need needs needed make made use used take takes
+        work works"""
     )
 )
+
 ABOVE_CREDIT = 0.7  # ⚙ a term that stands in the sentence's title or headings counts this much
 AROUND_CREDIT = 0.35  # ⚙ and one that stands elsewhere in its passage this much
 _KANA = re.compile(r"[\u3040-\u309f]")  # hiragana: grammar, mostly
@@ -45,7 +49,9 @@ def weights(question: str, idf: Mapping[str, float]) -> dict[str, float]:
     """Weight of each term that an answer should hold: its idf. Words of asking and of grammar count little or nothing."""
     grammar = function_words(language_of(question))
     light_halves = _light_halves(question)
-    measured = {t for word in re.findall(r"\bhow (\w+)", question, re.I) for t in tokenise(word)}  # "how heavy": "58 kg"
+    measured = {
+        t for word in re.findall(r"\bhow (\w+)", question, re.I) for t in tokenise(word)
+    }  # "how heavy": "58 kg"
     out: dict[str, float] = {}
     for term in content_terms(question):
         if term in grammar:
@@ -80,11 +86,14 @@ def candidates(
         for text in lines:
             terms = set(passage_terms("", passage["heading"], text)) - above | set(tokenise(text))
             own = sum(w for t, w in weight.items() if t in terms) / total
-            context = sum(
-                w * (ABOVE_CREDIT if t in above else AROUND_CREDIT)
-                for t, w in weight.items()
-                if t in around and t not in terms
-            ) / total
+            context = (
+                sum(
+                    w * (ABOVE_CREDIT if t in above else AROUND_CREDIT)
+                    for t, w in weight.items()
+                    if t in around and t not in terms
+                )
+                / total
+            )
             cosine = similarity.get(text, 0.0)
             coverage = own + context
             shape = 0.12 if wants and wants.search(_without_echo(text, question)) else 0.0
@@ -93,7 +102,18 @@ def candidates(
             header = -0.4 if " | " in text and text == next(t for t in lines if " | " in t) else 0.0
             question_mark = -0.15 if text.rstrip().endswith("?") else 0.0
             defines = 0.2 if anchor and anchor & set(tokenise(" ".join(text.split()[:3]))) else 0.0
-            score = own + 0.7 * context + 0.35 * cosine + shape + defines + short + heading + header + question_mark - 0.015 * index
+            score = (
+                own
+                + 0.7 * context
+                + 0.35 * cosine
+                + shape
+                + defines
+                + short
+                + heading
+                + header
+                + question_mark
+                - 0.015 * index
+            )
             out.append(Candidate(index, text, coverage, own, cosine, score))
     return sorted(out, key=lambda c: -c.score)
 
@@ -116,7 +136,7 @@ _MONEY = re.compile(
     re.I,
 )
 _SHAPES = (
-    (re.compile(r"\b(cost|costs|price|prices|priced|fee|fees|charge|charges|tariff|pay|paid|how much (?:is|are|does|do))\b", re.I),
+    (re.compile(r"\b(cost|costs|price|prices|priced|fee|fees|charges?|tariff|pay|paid|how much (?:is|are|does|do))\b", re.I),
      _MONEY),
     (re.compile(r"\b(how (?:many|much|long|far|often|high|deep|heavy|old|big|fast|quickly)|what (?:is|are) the .{0,40}"
                 r"(?:number|limit|rate|price|fee|cost|period|deadline|maximum|minimum|height|weight|speed|size))\b", re.I),

@@ -22,7 +22,9 @@ _WORD = r"[^\W_]+"
 _TOKEN = re.compile(f"{_CLAUSE}|{_THOUSANDS}|{_COMPOUND}|{_WORD}")
 _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
-_NUMBERED = re.compile(r"(?:§+|Article|Art\.?|Section|Sec\.?|Clause|Part)?\s*(\d+(?:\.\d+)*)\b", re.I)  # a heading's number
+_NUMBERED = re.compile(
+    r"(?:§+|Article|Art\.?|Section|Sec\.?|Clause|Part)?\s*(\d+(?:\.\d+)*)\b", re.I
+)  # a heading's number
 _CLAUSE_MARK = re.compile(r"^\s*\(([a-z]{1,3}|\d{1,3})\)", re.M | re.I)
 _VERSION = re.compile(r"v(\d+(?:\.\d+)*)")
 _stemmer = Stemmer.Stemmer("english")

@@ -14,6 +14,16 @@ MAX_RATIO = 300  # real sheets of repeated numbers reach about 100
 RATIO_FROM = 20 * 1024 * 1024  # below this size no ratio does harm
 _OLE = b"\xd0\xcf\x11\xe0"
 _STEP = 1 << 20
+_BROKEN = (  # what zipfile raises, depending on which bytes are wrong
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    ValueError,
+)
 
 
 def check_archive(path: Path, kind: str, part: str) -> None:
@@ -35,16 +45,9 @@ def check_archive(path: Path, kind: str, part: str) -> None:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
             _count(archive, path)
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        OSError,
-        ValueError,
-        struct.error,
-    ) as error:
+    except UnreadableFile:
+        raise  # a ValueError, too
+    except _BROKEN as error:
         raise UnreadableFile(
             f"{path.name}: the {kind} file is corrupt; open it in its program and save it again."
         ) from error

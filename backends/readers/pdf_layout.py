@@ -129,9 +129,18 @@ def _heading_level(lines: Sequence[Line], at: int, look: _Look, pitch: float) ->
         return 0
     if not (line.bold or _stands_alone(lines, at, pitch)) or (dot and "." not in number and not line.bold):
         return 0
+    if not line.bold and _runs_over(lines, at):
+        return 0  # a clause whose sentence goes on in the next line
     if number.isalpha() and not line.bold:
         return 0  # "A Manual" may be a sentence's beginning
     return min(6, len(look.sizes) + max(1, number.count(".")))
+
+
+def _runs_over(lines: Sequence[Line], at: int) -> bool:
+    """Does a line fill its column, and the next one take its sentence up?"""
+    line = lines[at]
+    following = lines[at + 1].text if at + 1 < len(lines) else ""
+    return following[:1].islower() or (_is_full(line, _right_edge(lines, line)) and bool(following))
 
 
 def _stands_alone(lines: Sequence[Line], at: int, pitch: float) -> bool:

@@ -18,7 +18,9 @@ from backends.workspace import Filters, Workspace
 def files(tmp_path: Path) -> Path:
     folder = tmp_path / "files"
     folder.mkdir()
-    (folder / "policy.md").write_text("# Returns\n\nReturns are accepted within 30 days.\n\nThe customer pays the postage.\n")
+    (folder / "policy.md").write_text(
+        "# Returns\n\nReturns are accepted within 30 days.\n\nThe customer pays the postage.\n"
+    )
     (folder / "notes.txt").write_text("The dock closes at 18:20.\n")
     (folder / "parts.csv").write_text("code,price\n00714,3.20\n00715,4.00\n")
     return folder
@@ -37,7 +39,9 @@ def held(tmp_path: Path, embedder: WordLlama) -> tuple[int, int, int]:
 
 def test_everything_goes_in_together(files: Path, tmp_path: Path, embedder: WordLlama) -> None:
     reports = ingestor(tmp_path, embedder).ingest([files])
-    assert {Path(r.path).name: r.outcome for r in reports} == dict.fromkeys(["notes.txt", "parts.csv", "policy.md"], "added")
+    assert {Path(r.path).name: r.outcome for r in reports} == dict.fromkeys(
+        ["notes.txt", "parts.csv", "policy.md"], "added"
+    )
     chunks, vectors, terms = held(tmp_path, embedder)
     assert chunks == vectors == terms > 0
     (schema, file) = Catalog(tmp_path / "workspace").tables()["parts"]
@@ -121,7 +125,10 @@ def test_beir_lines_are_sources(tmp_path: Path, embedder: WordLlama) -> None:
     ingestor(tmp_path, embedder).ingest([file])
     workspace = Workspace(tmp_path / "workspace", embedder)
     assert sorted(workspace.catalog.digests()) == ["d0", "d1"]
-    assert [p["text"] for p in workspace.passages([n for n, _ in workspace.search_sparse("rewritten", 5, Filters())]).values()]
+    assert [
+        p["text"]
+        for p in workspace.passages([n for n, _ in workspace.search_sparse("rewritten", 5, Filters())]).values()
+    ]
 
 
 class Failing(WordLlama):
@@ -137,7 +144,9 @@ class Failing(WordLlama):
         return super().embed(texts)
 
 
-def test_a_fault_half_way_leaves_the_state_before(tmp_path: Path, embedder: WordLlama, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_half_way_leaves_the_state_before(
+    tmp_path: Path, embedder: WordLlama, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("backends.ingest.BATCH_SOURCES", 10)
     file = tmp_path / "corpus.jsonl"
     file.write_text("\n".join(json.dumps({"_id": f"d{n}", "text": f"Record {n}: value {n * 7}."}) for n in range(25)))
@@ -150,7 +159,9 @@ def test_a_fault_half_way_leaves_the_state_before(tmp_path: Path, embedder: Word
     assert chunks == vectors == terms == 25
 
 
-def test_chroma_catches_up_after_a_crash(files: Path, tmp_path: Path, embedder: WordLlama, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chroma_catches_up_after_a_crash(
+    files: Path, tmp_path: Path, embedder: WordLlama, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Killed between the record and the vector store: the outbox brings the rest in next time."""
 
     def killed(catalog: Catalog) -> int:

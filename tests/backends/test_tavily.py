@@ -139,9 +139,7 @@ def test_without_a_key_there_is_no_web(monkeypatch: pytest.MonkeyPatch, value: s
     assert Tavily.from_env() is None
 
 
-async def test_the_environment_names_key_and_stand_in(
-    monkeypatch: pytest.MonkeyPatch, stand_in: StandIn
-) -> None:
+async def test_the_environment_names_key_and_stand_in(monkeypatch: pytest.MonkeyPatch, stand_in: StandIn) -> None:
     monkeypatch.setenv("TAVILY_API_KEY", f" {KEY}\n")
     monkeypatch.setenv("TAVILY_BASE_URL", stand_in.url)
     web = Tavily.from_env()
@@ -399,9 +397,7 @@ async def test_a_score_is_a_finite_number(stand_in: StandIn, given: Any, score: 
         (20260603, "2026-06-05"),
     ],
 )
-async def test_the_date_is_the_pages_own_where_it_can_be_read(
-    stand_in: StandIn, published: Any, date: str
-) -> None:
+async def test_the_date_is_the_pages_own_where_it_can_be_read(stand_in: StandIn, published: Any, date: str) -> None:
     stand_in.replies = [Reply(body={"results": [{**TIN, "published_date": published}]})]
     assert [r["date"] for r in await tavily(stand_in).search("tin")] == [date]
 
