@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import duckdb
 
 LAYOUT = 1  # part of each file's name: raise it when the conversion changes
+_SCRATCH = "part-"
 SAMPLES, SAMPLE_CHARS = 5, 80
 
 
@@ -43,16 +45,18 @@ class TableStore:
     def sweep(self, in_use: set[str]) -> None:
         """Removes files that no table uses any more, and what an interrupted run left behind."""
         for path in self.folder.glob("*"):
-            if path.name not in in_use and path.suffix in (".parquet", ".part"):
+            if path.is_dir() and path.name.startswith(_SCRATCH):
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.suffix == ".parquet" and path.name not in in_use:
                 path.unlink(missing_ok=True)
 
     def _write_parquet(self, path: Path, names: list[str], columns: list[Converted], rows: int) -> None:
-        """Through lines of JSON, which carry any text unharmed, into a part file that is renamed when it is whole."""
+        """Through lines of JSON, which carry any text unharmed, into a scratch file that is renamed when it is whole."""
         import duckdb
 
         self.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=self.folder) as scratch:
-            lines, part = Path(scratch, "rows.json"), Path(scratch, "table.part")
+        with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=self.folder) as scratch:
+            lines, part = Path(scratch, "rows.json"), Path(scratch, "table.parquet")
             with lines.open("w", encoding="utf-8") as stream:
                 for n in range(rows):
                     row = {f"c{at}": c.values[n] for at, c in enumerate(columns)}

@@ -171,9 +171,11 @@ def _pieces(document: Document, block: Block, size: int) -> Iterator[_Piece]:
         yield _Piece(block.text, block.kind, words, block.page, block.line)
         return
     parts = block.text.split("\n") if block.kind == "code" else sentences(block.text)
+    line, counted = block.line, 0
     for start, end in _filled(block.text, _spans(block.text, parts, size), size):
         text = block.text[start:end]
-        line = block.line + block.text.count("\n", 0, start) if block.line is not None else None
+        if line is not None:
+            line, counted = line + block.text.count("\n", counted, start), start
         yield _Piece(text, block.kind, count_words(text), block.page, line)
 
 

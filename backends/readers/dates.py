@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date, datetime
+from functools import lru_cache
 
 from backends.readers.readings import Reading
 
@@ -27,6 +28,8 @@ def read_dates(values: Sequence[str]) -> Reading | None:
     if all(_STAMP.fullmatch(v) or _ISO.fullmatch(v) for v in values) and any(_STAMP.fullmatch(v) for v in values):
         return _stamps(values)
     values = [_MIDNIGHT.sub("", v) for v in values]  # as spreadsheets write dates
+    if _date(values[0], True) is None and _date(values[0], False) is None:
+        return None  # most columns of text end here
     day_first = [_date(v, True) for v in values]
     month_first = [_date(v, False) for v in values]
     numeric = sum(bool(_NUMERIC.fullmatch(v)) for v in values)
@@ -57,6 +60,7 @@ def _stamps(values: Sequence[str]) -> Reading | None:
         return None
 
 
+@lru_cache(maxsize=50_000)
 def _date(value: str, day_first: bool) -> date | None:
     if m := _ISO.fullmatch(value) or _YEAR_FIRST.fullmatch(value):
         return _valid(m[1], m[2], m[3])

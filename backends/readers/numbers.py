@@ -10,6 +10,9 @@ from backends.readers.readings import Reading
 
 _CURRENCY = re.compile(r"[$€£¥₹]|\b(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|JPY|CNY|PLN|CZK|AUD|CAD|INR)\b|\b[Kk]r\b\.?")
 _SIGNS = {"€": "EUR", "£": "GBP", "₹": "INR", "Kr": "kr", "kr.": "kr", "Kr.": "kr"}
+_SIMPLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]+)?")
+_DIGIT = re.compile(r"[0-9]")
+_CODE = re.compile(r"0[0-9]")
 _PLAIN = re.compile(r"\d+")
 _SCIENTIFIC = re.compile(r"\d+(?:\.\d+)?[eE][+-]?\d{1,3}")
 _POINT = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?")  # 1,234.50
@@ -34,10 +37,6 @@ def read_numbers(values: Sequence[str]) -> Reading | None:
     except _NotANumber:
         return None
     bodies = [body for body, _, _, _ in cores]
-    if not all(
-        body and (_POINT.fullmatch(body) or _COMMA.fullmatch(body) or _SCIENTIFIC.fullmatch(body)) for body in bodies
-    ):
-        return None
     if any(_PLAIN.fullmatch(b) and len(b) > _MOST_DIGITS for b in bodies):
         return None  # an identifier, not a quantity
     currencies = {currency for _, _, currency, _ in cores if currency}
@@ -63,6 +62,8 @@ def read_numbers(values: Sequence[str]) -> Reading | None:
 
 def _core(value: str) -> tuple[str, bool, str, bool]:
     """Digits and separators of a value, whether it is negative, its currency, and whether it is per cent."""
+    if _SIMPLE.fullmatch(value):
+        return value.lstrip("-"), value[0] == "-", "", False
     found = _CURRENCY.findall(value)
     if len(found) > 1:
         raise _NotANumber
@@ -78,7 +79,9 @@ def _core(value: str) -> tuple[str, bool, str, bool]:
     text = text[:-1].strip() if percent else text
     if _SPACED.fullmatch(text):
         text = re.sub(r"[ \u00a0\u202f\u2009'’]", "", text)
-    if re.fullmatch(r"0\d+.*", text) or not any(c.isdigit() for c in text) or not text.isascii():
+    if not text.isascii() or not _DIGIT.search(text) or _CODE.match(text):
+        raise _NotANumber
+    if not (_POINT.fullmatch(text) or _COMMA.fullmatch(text) or _SCIENTIFIC.fullmatch(text)):
         raise _NotANumber
     return text, negative, _SIGNS.get(found[0], found[0]) if found else "", percent
 

@@ -59,8 +59,11 @@ def test_files_are_named_by_content_and_swept(tmp_path: Path) -> None:
     assert (one, stamp) == (again, again.stat().st_mtime_ns)
     assert other != one
     assert sorted(p.name for p in store.folder.iterdir()) == sorted((one.name, other.name))
+    (store.folder / "part-interrupted").mkdir()
+    (store.folder / "part-interrupted" / "rows.json").write_text("{}")
+    (store.folder / "notes.txt").write_text("not ours")
     store.sweep({other.name})
-    assert list(store.folder.iterdir()) == [other]
+    assert sorted(p.name for p in store.folder.iterdir()) == sorted((other.name, "notes.txt"))
     TableStore(tmp_path / "none").sweep(set())
 
 
