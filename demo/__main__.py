@@ -10,7 +10,7 @@ from perquire import show
 from perquire.agent import Agent
 
 HERE = Path(__file__).resolve().parent
-WORKSPACE = HERE.parent / ".demo"
+WORKSPACE = Path(".demo")
 QUESTIONS = {
     "an exact look-up": "What does DW-4107 mean, and how many times may I retry?",
     "a vague question": "Somebody is alone on the hill at night, what must they do?",
@@ -21,7 +21,7 @@ QUESTIONS = {
 
 def main() -> None:
     reports = Ingestor(WORKSPACE, WordLlama()).ingest([HERE / "corpus"], show.file_report)
-    show.ingest_summary(reports, WORKSPACE.relative_to(HERE.parent), as_json=False)
+    show.ingest_summary(reports, WORKSPACE, as_json=False)
     agent = Agent(WORKSPACE)
     for kind, question in QUESTIONS.items():
         print(f"\n── {kind} {'─' * max(0, 90 - len(kind))}\n{question}\n")
