@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
+from dotenv import load_dotenv
 
 app = typer.Typer(
     help="Answers questions over your own documents: a plan for each, a cited answer or an honest abstention.",
@@ -252,6 +253,7 @@ def _errors() -> Iterator[None]:
 
 def main() -> None:
     """The console script."""
+    load_dotenv(Path(".env"))
     gc.set_threshold(100_000)  # imports make no garbage, but looking for it costs a third of a cold start
     try:
         app()
