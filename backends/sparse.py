@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -42,6 +43,7 @@ class SparseIndex:
         else:
             import bm25s
 
+            logging.getLogger("bm25s").setLevel(logging.WARNING)  # it tells of every index at DEBUG
             self._large = bm25s.BM25(method="bm25+", k1=K1, b=B, delta=DELTA)
             self._large.index(corpus, show_progress=False)
 

@@ -35,7 +35,9 @@ def main() -> None:
 def _retrieval(folder: Path) -> str:
     with tempfile.TemporaryDirectory() as base:
         workspace, run = Path(base, "workspace"), Path(base, "run.trec")
-        Ingestor(workspace, WordLlama()).ingest([folder / "corpus.jsonl"])
+        (report,) = Ingestor(workspace, WordLlama()).ingest([folder / "corpus.jsonl"])
+        if report.outcome != "added":
+            raise SystemExit(f"{folder.name} was not taken in: {report.reason}")
         trec_run(Library(workspace).workspace(), folder / "queries.jsonl", run, 100, [])
         lines = (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]
         qrels = [ir_measures.Qrel(q, d, int(float(g))) for q, d, g in (line.split("\t") for line in lines)]

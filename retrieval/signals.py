@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from retrieval.sentences import sentences
-from retrieval.tokenise import content_terms, passage_terms, tokenise
+from retrieval.tokenise import clause_names, content_terms, term_set, tokenise
 from retrieval.types import Passage
 from retrieval.words import function_words, language_of
 
@@ -80,11 +80,11 @@ def candidates(
     anchor = {t for t in weight if any(c.isdigit() for c in t) and not t.isdigit()}
     out: list[Candidate] = []
     for index, passage in enumerate(passages):
-        above = set(tokenise(" ".join([passage["title"], *passage["heading"]])))
+        above = term_set(" ".join([passage["title"], *passage["heading"]]))
         around = held_terms(passage)
         lines = sentences(passage["text"])
         for text in lines:
-            terms = set(passage_terms("", passage["heading"], text)) - above | set(tokenise(text))
+            terms = term_set(text).union(clause_names(passage["title"], passage["heading"], text))
             own = sum(w for t, w in weight.items() if t in terms) / total
             context = (
                 sum(
@@ -118,9 +118,10 @@ def candidates(
     return sorted(out, key=lambda c: -c.score)
 
 
-def held_terms(passage: Passage) -> set[str]:
+def held_terms(passage: Passage) -> frozenset[str]:
     """Every term of a passage, its title and headings."""
-    return set(passage_terms(passage["title"], passage["heading"], passage["text"]))
+    above = term_set(" ".join([passage["title"], *passage["heading"]]))
+    return above | term_set(passage["text"]) | set(clause_names(passage["title"], passage["heading"], passage["text"]))
 
 
 def shortlist(question: str, passages: Sequence[Passage], weight: Mapping[str, float], most: int) -> list[str]:

@@ -42,15 +42,26 @@ def tokenise(text: str) -> list[str]:
     return out
 
 
-def passage_terms(title: str, heading: Sequence[str], text: str) -> list[str]:
-    """Terms of a passage under its title and headings, with the full name of each of its clauses.
+@lru_cache(maxsize=8_192)
+def term_set(text: str) -> frozenset[str]:
+    """The distinct terms of a text, kept: grading and answering read the same sentences again."""
+    return frozenset(tokenise(text))
 
-    "(2)" below "Article 6" is what people ask for as "Article 6(2)".
-    """
+
+def passage_terms(title: str, heading: Sequence[str], text: str) -> list[str]:
+    """Terms of a passage under its title and headings, with the full name of each of its clauses."""
+    above = [h for h in heading if h != title]
+    return tokenise(" ".join([title, *above, text])) + clause_names(title, heading, text)
+
+
+def clause_names(title: str, heading: Sequence[str], text: str) -> list[str]:
+    """What the clauses of a text are asked for as: "(2)" below "Article 6" is "6(2)"."""
+    marks = _CLAUSE_MARK.findall(text)
+    if not marks:
+        return []
     above = [h for h in heading if h != title]
     numbered = next((m.group(1) for h in reversed(above) if (m := _NUMBERED.match(h))), None)
-    clauses = [f"{numbered}({m.lower()})" for m in _CLAUSE_MARK.findall(text)] if numbered else []
-    return tokenise(" ".join([title, *above, text])) + clauses
+    return [f"{numbered}({m.lower()})" for m in marks] if numbered else []
 
 
 def content_terms(text: str) -> list[str]:
