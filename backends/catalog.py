@@ -331,6 +331,10 @@ class Catalog:
             raise
         db.execute("commit")
 
+    def forget(self) -> None:
+        """Empties the write-ahead log, in which what was removed still stands."""
+        self._connect().execute("pragma wal_checkpoint(truncate)")
+
     def close(self) -> None:
         """Closes this thread's connection."""
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)

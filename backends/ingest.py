@@ -11,10 +11,13 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Literal
+
+from filelock import FileLock, Timeout
 
 from backends.catalog import Catalog, FileRow, NewSource
 from backends.dense import sync_chroma
@@ -27,6 +30,7 @@ from retrieval.tokenise import passage_terms
 from retrieval.types import Chunk, Document, SourceProfile, TableSchema
 
 Outcome = Literal["added", "changed", "unchanged", "removed", "failed", "skipped"]
+LOCK_WAIT_S = 2.0
 BATCH_SOURCES = 2_000  # sources of one file (BEIR lines) that are embedded together
 EXCERPTS, EXCERPT_CHARS, HEADINGS = 3, 160, 12
 
@@ -70,6 +74,10 @@ class Ingestor:
         Raises PerquireError for a path that is not there, before anything is touched.
         """
         roots = [root for path in paths for root in _expand(str(path))]
+        with self._alone():
+            return self._take_in(roots, progress)
+
+    def _take_in(self, roots: Sequence[Path], progress: Progress) -> list[FileReport]:
         known = self.catalog.files()
         reports: list[FileReport] = []
         for root in roots:
@@ -90,14 +98,31 @@ class Ingestor:
         for name in sources:
             if name not in known:
                 raise UnknownSource(f'"{name}" is no source of this workspace: `perquire sources` lists them.')
-        self.catalog.remove_sources(sources)
-        self._settle()
+        with self._alone():
+            self.catalog.remove_sources(sources)
+            self._settle()
         return list(sources)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One writer at a time; a writer that died leaves nothing locked. Raises PerquireError where another writes."""
+        lock = FileLock(self.catalog.folder / "writer.lock")
+        try:
+            lock.acquire(timeout=LOCK_WAIT_S)
+        except Timeout:
+            raise PerquireError(
+                f"Another process is writing to {self.catalog.folder}: wait until it is done and try again."
+            ) from None
+        try:
+            yield
+        finally:
+            lock.release()
 
     def _settle(self) -> None:
         sync_chroma(self.catalog)
         in_use = {file.name for _, file in self.catalog.tables().values()}
         self.store.sweep(in_use)
+        self.catalog.forget()
 
     def _ingest_file(self, file: Path, root: Path, known: FileRow | None) -> FileReport:
         path = str(file)

@@ -220,3 +220,27 @@ def test_a_link_out_of_the_folder_is_not_followed(files: Path, tmp_path: Path, e
     (files / "link.txt").symlink_to(secret)
     reports = ingestor(tmp_path, embedder).ingest([files])
     assert "link.txt" not in {Path(r.path).name for r in reports}
+
+
+def test_two_writers_do_not_meet(
+    files: Path, tmp_path: Path, embedder: WordLlama, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from filelock import FileLock
+
+    monkeypatch.setattr("backends.ingest.LOCK_WAIT_S", 0.05)
+    one = ingestor(tmp_path, embedder)
+    with FileLock(tmp_path / "workspace" / "writer.lock"), pytest.raises(PerquireError, match="Another process"):
+        one.ingest([files])
+    assert one.ingest([files])
+
+
+def test_removed_words_are_gone_from_the_bytes(files: Path, tmp_path: Path, embedder: WordLlama) -> None:
+    (files / "secret.md").write_text("# Note\n\nThe safe word is quixotwombat.\n")
+    ingestor(tmp_path, embedder).ingest([files])
+
+    def holds(word: bytes) -> list[str]:
+        return [str(p) for p in (tmp_path / "workspace").rglob("*") if p.is_file() and word in p.read_bytes()]
+
+    assert holds(b"quixotwombat")
+    ingestor(tmp_path, embedder).remove(["secret.md"])
+    assert holds(b"quixotwombat") == []
