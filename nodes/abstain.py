@@ -61,6 +61,8 @@ def _not_found(state: State) -> Draft:
             + "; ".join(f"“{q[:160]}”" for q in queries)
             + f"; {len(state['passages'])} passages of {len(sources)} sources were read."
         )
+    else:
+        lines.append("This asks about the world outside the documents.")
     missing = _missing(state)
     lines.extend(f"Missing: {m}." for m in missing)
     closest = [f"{p['source']}{', ' + p['place'] if p['place'] else ''}" for p in state["passages"][:CLOSEST]]

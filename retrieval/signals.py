@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from retrieval.sentences import sentences
 from retrieval.tokenise import clause_names, content_terms, term_set, tokenise
 from retrieval.types import Passage
-from retrieval.words import function_words, language_of
+from retrieval.words import STOP_WORDS, function_words, language_of
 
 # Words that say how the question is asked, not what it is about: they need not stand in an answer.
 ASKING = frozenset(
@@ -101,7 +101,7 @@ def candidates(
             heading = -0.2 if passage["heading"] and text.strip() == passage["heading"][-1] else 0.0
             header = -0.4 if " | " in text and text == next(t for t in lines if " | " in t) else 0.0
             question_mark = -0.15 if text.rstrip().endswith("?") else 0.0
-            defines = 0.2 if anchor and anchor & set(tokenise(" ".join(text.split()[:3]))) else 0.0
+            defines = 0.2 if anchor & _opening(text) else 0.0
             score = (
                 own
                 + 0.7 * context
@@ -116,6 +116,12 @@ def candidates(
             )
             out.append(Candidate(index, text, coverage, own, cosine, score))
     return sorted(out, key=lambda c: -c.score)
+
+
+def _opening(text: str) -> frozenset[str]:
+    """The terms that a sentence begins with, as one does that says what something is ("QX-20: lid open")."""
+    words = text.split()[:2]
+    return frozenset() if not words or words[0].casefold() in STOP_WORDS else term_set(" ".join(words))
 
 
 def held_terms(passage: Passage) -> frozenset[str]:
@@ -137,7 +143,9 @@ _MONEY = re.compile(
     re.I,
 )
 _SHAPES = (
-    (re.compile(r"\b(cost|costs|price|prices|priced|fee|fees|charges?|tariff|pay|paid|how much (?:is|are|does|do))\b", re.I),
+    (re.compile(r"\bhow much\b.{0,60}\b(?:costs?|pay|paid|charged?|price|fee|fare)\b"
+                r"|\bwhat (?:does|do|did|will|would)\b.{0,60}\bcost\b"
+                r"|\bwhat (?:is|are|was|were) the (?:\w+ ){0,3}(?:price|costs?|fee|fare|charge|tariff)\b", re.I),
      _MONEY),
     (re.compile(r"\b(how (?:many|much|long|far|often|high|deep|heavy|old|big|fast|quickly)|what (?:is|are) the .{0,40}"
                 r"(?:number|limit|rate|price|fee|cost|period|deadline|maximum|minimum|height|weight|speed|size))\b", re.I),
