@@ -51,8 +51,8 @@ class SparseIndex:
         return len(self.numbers)
 
     def idf(self, term: str) -> float:
-        """ln((N + 1) / df), as in BM25+; a term that no chunk holds gets the value of df = 0.5."""
-        return float(np.log((len(self) + 1) / max(self.frequency.get(term, 0), 0.5)))
+        """ln((N + 1) / df), as in BM25+; a term that no chunk holds counts as one that a single chunk holds."""
+        return float(np.log((len(self) + 1) / max(self.frequency.get(term, 0), 1)))
 
     def search(self, query: str, k: int, allowed: NDArray[np.bool_] | None = None) -> list[tuple[int, float]]:
         """(chunk number, score) of the best k chunks that hold a term of the query, best first."""

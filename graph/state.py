@@ -98,7 +98,7 @@ class Grade(TypedDict):
     calibrated: bool
     band: Literal["high", "medium", "low"]
     signals: dict[str, float]
-    missing_terms: list[str]
+    missing_words: list[str]
     reason: str
 
 

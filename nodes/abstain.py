@@ -85,8 +85,8 @@ def _missing(state: State) -> list[str]:
     missing = []
     if plan["fields"]["route"]["suggested"] == "sql":
         missing.append("an answer from the tables, which this version does not compute")
-    if grading is not None and grading["missing_terms"]:
-        missing.append("a passage that mentions " + ", ".join(grading["missing_terms"][:4]))
+    if grading is not None and grading["missing_words"]:
+        missing.append("a passage that mentions " + ", ".join(grading["missing_words"][:4]))
     elif grading is not None:
         missing.append(f"a passage that answers ({grading['reason']})")
     if plan["web_relevance"] != "irrelevant":

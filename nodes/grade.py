@@ -28,6 +28,7 @@ def _judge(step: Step, state: State, workspace: Workspace, reading: Reading) -> 
     max_risk = float(state["said"].get("max_risk", MAX_RISK))
     corpus = step.call("reads", workspace.frequency, list(reading.weight))
     signals, missing = evidence(reading.question, reading.ranked, reading.passages, reading.weight, corpus)
+    missing = _as_asked(reading, missing)
     signals["pinned"] = 1.0 if state["said"].get("scope") else 0.0  # the asker already knows where it stands
     if plan["task_type"] == "overview":  # asks for what is there, whatever the words: coverage of the sources decides
         held = len({p["source"] for p in reading.passages})
@@ -48,9 +49,17 @@ def _judge(step: Step, state: State, workspace: Workspace, reading: Reading) -> 
         "calibrated": False,
         "band": band(p),
         "signals": signals,
-        "missing_terms": missing[:8],
+        "missing_words": missing[:8],
         "reason": reason,
     }
+
+
+def _as_asked(reading: Reading, missing: list[str]) -> list[str]:
+    """Missing terms as the asker wrote them; those of little weight are no news."""
+    written = {term: word.strip("?!.,;:\"'“”") for word in reading.question.split() for term in tokenise(word)}
+    heaviest = max(reading.weight.values(), default=0.0)
+    heavy = [t for t in missing if reading.weight[t] >= 0.5 * heaviest]
+    return list(dict.fromkeys(written.get(term, term) for term in heavy))
 
 
 def _absent(state: State, reading: Reading) -> list[str]:

@@ -16,7 +16,7 @@ Band = Literal["high", "medium", "low"]
 
 # ⚙ log-odds by signal
 FOCUSED: dict[str, float] = {
-    "bias": -5.4, "shape": 1.2, "best_sentence": 6.0, "passages": 1.0, "rarest_missing": -1.6, "unknown_words": -3.0,
+    "bias": -5.4, "shape": 1.2, "best_sentence": 6.0, "passages": 1.0, "rarest_missing": -1.0, "unknown_words": -2.0,
     "dense_top": 2.2, "agreement": 0.4, "pinned": 1.2,
 }  # fmt: skip
 BROAD: dict[str, float] = {

@@ -101,6 +101,7 @@ def candidates(
             heading = -0.2 if passage["heading"] and text.strip() == passage["heading"][-1] else 0.0
             header = -0.4 if " | " in text and text == next(t for t in lines if " | " in t) else 0.0
             question_mark = -0.15 if text.rstrip().endswith("?") else 0.0
+            stray = -0.35 if anchor and not anchor & (terms | above) else 0.0  # not about the code that was asked for
             defines = 0.2 if anchor & _opening(text) else 0.0
             score = (
                 own
@@ -108,6 +109,7 @@ def candidates(
                 + 0.35 * cosine
                 + shape
                 + defines
+                + stray
                 + short
                 + heading
                 + header
