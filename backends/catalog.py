@@ -81,15 +81,14 @@ class Catalog:
             )
         self._local = threading.local()
         if create:
-            folder.mkdir(parents=True, exist_ok=True)
-        try:
-            if create:
-                self._create()
-            layout = self.setting("layout")
-        except sqlite3.DatabaseError as error:
-            raise PerquireError(
-                f"{self.path} is not a workspace of Perquire ({error}): move it away and ingest again."
-            ) from None
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise PerquireError(
+                    f"{folder} cannot be a workspace ({error.strerror}): name another folder."
+                ) from None
+            self._create()
+        layout = self.setting("layout")
         if layout != str(LAYOUT):
             raise PerquireError(f"{folder} has layout {layout}, this version reads {LAYOUT}: ingest into a new folder.")
 
@@ -157,12 +156,14 @@ class Catalog:
 
     def terms(self) -> Iterator[tuple[int, str, str]]:
         """(n, source, index terms joined by blanks) of every chunk, in index order."""
-        for r in self._connect().execute("select n, source, terms from chunks order by n"):
-            yield r["n"], r["source"], r["terms"]
+        with self._sound():
+            for r in self._connect().execute("select n, source, terms from chunks order by n"):
+                yield r["n"], r["source"], r["terms"]
 
     def vectors(self) -> Iterator[tuple[int, bytes]]:
-        for r in self._connect().execute("select n, vector from chunks order by n"):
-            yield r["n"], r["vector"]
+        with self._sound():
+            for r in self._connect().execute("select n, vector from chunks order by n"):
+                yield r["n"], r["vector"]
 
     def passages(self, numbers: Iterable[int]) -> dict[int, Passage]:
         """Chunks by number, as passages without scores; a number that is gone is left out."""
@@ -318,18 +319,39 @@ class Catalog:
         return connection
 
     def _rows(self, sql: str, *args: Any) -> list[sqlite3.Row]:
-        return self._connect().execute(sql, args).fetchall()
+        with self._sound():
+            return self._connect().execute(sql, args).fetchall()
+
+    @contextmanager
+    def _sound(self) -> Iterator[None]:
+        """Raises PerquireError where SQLite says that the file is damaged, or no database."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if (
+                type(error) is not sqlite3.DatabaseError
+            ):  # a lock, a full disk, a fault of ours: those speak for themselves
+                raise
+            raise PerquireError(
+                f"{self.path} cannot be used ({error}): move the workspace away and ingest its files again."
+            ) from None
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        db = self._connect()
-        db.execute("begin immediate")
-        try:
-            yield db
-        except BaseException:
-            db.execute("rollback")
-            raise
-        db.execute("commit")
+        with self._sound():
+            db = self._connect()
+            db.execute("begin immediate")
+            try:
+                yield db
+            except BaseException:
+                db.execute("rollback")
+                raise
+            db.execute("commit")
+
+    def damage(self) -> str | None:
+        """What SQLite finds wrong with the file, if anything."""
+        found = str(self._rows("pragma quick_check(1)")[0][0])
+        return None if found == "ok" else found
 
     def forget(self) -> None:
         """Empties the write-ahead log, in which what was removed still stands."""

@@ -6,6 +6,7 @@ queries), finds the true neighbours, and takes any filter; every chunk is in Chr
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -61,7 +62,7 @@ class ChromaIndex:
         where: dict[str, Any] | None = None
         if allowed is not None:
             names = {p["source"] for p in self.catalog.passages(self.numbers[allowed].tolist()).values()}
-            where = {"source": {"$in": sorted(names)}}
+            where = {"source": {"$in": sorted(_alias(name) for name in names)}}
         found = self.collection.query(query_embeddings=[vector], n_results=k, where=where, include=["distances"])
         ids = found["ids"][0]
         numbers = self.catalog.chunk_numbers(ids)
@@ -83,6 +84,11 @@ def open_collection(folder: Path) -> Any:
     return collection
 
 
+def _alias(source: str) -> str:
+    """A source's name as Chroma keeps it, whose log outlives what is deleted: a name must not stay in it."""
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
+
+
 def sync_chroma(catalog: Catalog) -> int:
     """Brings Chroma up to the record by the outbox; returns the entries applied. Safe to repeat after a crash."""
     entries = catalog.outbox()
@@ -101,7 +107,7 @@ def sync_chroma(catalog: Catalog) -> int:
         collection.upsert(
             ids=part,
             embeddings=[np.frombuffer(added[i], dtype=np.float32) for i in part],
-            metadatas=[{"source": passages[i]} for i in part],
+            metadatas=[{"source": _alias(passages[i])} for i in part],
         )
     catalog.clear_outbox(entries[-1][0])
     return len(entries)

@@ -17,7 +17,7 @@ class NoWorkspace(PerquireError):
     """There is no workspace in that folder."""
 
 
-class UnknownSource(PerquireError):
+class UnknownSource(BadRequest):
     """A scope or a command names a source that the workspace does not hold."""
 
 

@@ -73,15 +73,19 @@ class Ingestor:
 
         Raises PerquireError for a path that is not there, before anything is touched.
         """
-        roots = [root for path in paths for root in _expand(str(path))]
+        roots = expand(paths)
         with self._alone():
             return self._take_in(roots, progress)
 
     def _take_in(self, roots: Sequence[Path], progress: Progress) -> list[FileReport]:
         known = self.catalog.files()
         reports: list[FileReport] = []
+        met: set[Path] = set()
         for root in roots:
             for file in _files_under(root):
+                if file in met:
+                    continue
+                met.add(file)
                 report = self._ingest_file(file, root, known.get(str(file)))
                 reports.append(report)
                 progress(report)
@@ -127,6 +131,13 @@ class Ingestor:
     def _ingest_file(self, file: Path, root: Path, known: FileRow | None) -> FileReport:
         path = str(file)
         try:
+            path.encode()
+        except UnicodeEncodeError:
+            shown = path.encode(errors="replace").decode()
+            return FileReport(shown, "failed", reason="The file's name is not UTF-8: rename it.")
+        try:
+            if not file.is_file():
+                return FileReport(path, "skipped", reason=f"{file.name} is no regular file.")
             stat = file.stat()
             if known and (known.size, known.mtime_ns) == (stat.st_size, stat.st_mtime_ns):
                 return _unchanged(known)
@@ -210,8 +221,12 @@ class Ingestor:
         return out
 
 
+def expand(paths: Sequence[Path | str]) -> list[Path]:
+    """The files and folders meant by paths and globs. Raises PerquireError where there is nothing."""
+    return [root for path in paths for root in _expand(str(path))]
+
+
 def _expand(path: str) -> list[Path]:
-    """A path, or what a glob matches. Raises PerquireError where there is nothing."""
     if Path(path).exists():
         return [Path(path).resolve()]
     matches = glob.glob(path, recursive=True) if glob.has_magic(path) else []  # noqa: PTH207 - Path.glob takes no absolute pattern
@@ -222,15 +237,15 @@ def _expand(path: str) -> list[Path]:
 
 
 def _files_under(root: Path) -> Iterator[Path]:
-    """The file itself, or the files of a folder in a fixed order, hidden ones left out, links not followed outward."""
-    if root.is_file():
+    """The file itself, or the files of a folder in a fixed order; hidden ones and links are left out."""
+    if not root.is_dir():
         yield root
         return
     for folder, names, files in os.walk(root):
         names[:] = sorted(n for n in names if not n.startswith("."))
         for name in sorted(files):
             path = Path(folder, name)
-            if not name.startswith(".") and path.resolve().is_relative_to(root):
+            if not name.startswith(".") and not path.is_symlink():
                 yield path
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 from graph.state import State
 
 MAX_CORRECTIONS = 2  # ⚙
+STEPS_OF_A_CORRECTION = 7  # correct, retrieve, grade, web, an ending, finish, and one to spare of the caller's recursion limit
 
 
 def after_plan(state: State) -> Literal["no evidence needed", "look"]:
@@ -43,7 +44,9 @@ def after_web(state: State) -> Literal["evidence", "nothing"]:
 
 
 def may_correct(state: State) -> bool:
-    """Is a correction left, and did the last one change what was found?"""
+    """Is a correction left, within the caller's limits, and did the last one search anything new?"""
+    if state.get("remaining_steps", STEPS_OF_A_CORRECTION) < STEPS_OF_A_CORRECTION:
+        return False
     if len(state["corrections"]) >= int(state["said"].get("max_corrections", MAX_CORRECTIONS)):
         return False
     return len(state["tried"]) == len(set(state["tried"])) and not (

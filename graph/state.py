@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
+from langgraph.managed import RemainingSteps
 from langgraph.types import Overwrite
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -214,6 +215,7 @@ class State(Answer, total=False):
     trace: Annotated[list[Json], append]
     usage: Usage
     warnings: list[str]
+    remaining_steps: RemainingSteps
 
 
 class Update(TypedDict, total=False):

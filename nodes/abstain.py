@@ -31,7 +31,7 @@ def _stopped(reason: str, what_helps: str) -> Draft:
         "answer": f"{reason} {what_helps}".strip(),
         "status": "abstained",
         "citations": [],
-        "missing": [what_helps],
+        "missing": [what_helps or reason],
     }
 
 

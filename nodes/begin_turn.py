@@ -22,7 +22,7 @@ def begin_turn(state: Request, runtime: Runtime[Context]) -> Update:
     """Raises BadRequest for a question that is empty or far too long."""
     context = context_of(runtime)
     question, earlier, given = _question(state)
-    question = question.strip()
+    question = question.encode(errors="replace").decode().strip()  # half a surrogate pair breaks every later stage
     if not question:
         raise BadRequest("The question is empty: ask something in words.")
     if len(question) > MAX_QUESTION:

@@ -13,6 +13,7 @@ from retrieval.signals import evidence, held_terms
 from retrieval.tokenise import tokenise
 
 MAX_RISK = 0.2  # ⚙
+LONGEST_WORD = 40
 
 
 def grade(state: State, runtime: Runtime[Context]) -> Update:
@@ -59,7 +60,7 @@ def _as_asked(reading: Reading, missing: list[str]) -> list[str]:
     written = {term: word.strip("?!.,;:\"'“”") for word in reading.question.split() for term in tokenise(word)}
     heaviest = max(reading.weight.values(), default=0.0)
     heavy = [t for t in missing if reading.weight[t] >= 0.5 * heaviest]
-    return list(dict.fromkeys(written.get(term, term) for term in heavy))
+    return list(dict.fromkeys(written.get(term, term)[:LONGEST_WORD] for term in heavy))
 
 
 def _absent(state: State, reading: Reading) -> list[str]:

@@ -16,7 +16,7 @@ def preflight(state: State, runtime: Runtime[Context]) -> Update:
     step = Step("preflight", state, runtime)
     plan = state["decided"]
     end: Json | None = None
-    chunks = 0
+    chunks, missing = 0, "The workspace holds no documents yet: run `perquire ingest PATH` first."
     try:
         workspace = step.library.workspace(state["said"].get("workspace"))
         scope = step.call("reads", workspace.resolve_scope, state["said"].get("scope") or [])
@@ -34,13 +34,13 @@ def preflight(state: State, runtime: Runtime[Context]) -> Update:
                 "reason": "Answering from tables by SQL is not available in this version.",
                 "help": f"Tables that are loaded: {', '.join(t['name'] for t in manifest['tables'])}.",
             }
-    except NoWorkspace:
-        pass
+    except NoWorkspace as error:
+        missing = str(error)
     if plan["route"] in {"documents", "hybrid"} and not chunks and not (plan["route"] == "hybrid" and step.library.web):
         end = {
             "kind": "no_documents",
-            "reason": "The workspace holds no documents yet.",
-            "help": "Ingest some first: `perquire ingest PATH`.",
+            "reason": missing,
+            "help": "",
         }
     elif _asks_of_nothing(state):
         end = {

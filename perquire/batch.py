@@ -18,10 +18,13 @@ DEPTH_FACTOR = 4  # chunks searched for each source sought, since several may co
 
 def rows_of(file: Path) -> Iterator[tuple[str, str, Json]]:
     """(id, text, options) of each line; unknown keys are ignored. Raises BadRequest that names the line."""
-    with file.open(encoding="utf-8-sig") as stream:
-        for n, line in enumerate(stream, start=1):
-            if not line.strip():
-                continue
+    seen: set[str] = set()
+    try:
+        lines = file.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError:
+        raise BadRequest(f"{file} is not UTF-8: save it as UTF-8.") from None
+    for n, line in enumerate(lines, start=1):
+        if line.strip():
             try:
                 row = json.loads(line)
             except json.JSONDecodeError as error:
@@ -30,7 +33,11 @@ def rows_of(file: Path) -> Iterator[tuple[str, str, Json]]:
             if not isinstance(text, str):
                 raise BadRequest(f'{file}, line {n}: a row needs "id" and "text".')
             options = {k: v for k, v in row.items() if k in Options.model_fields and v is not None}
-            yield str(row.get("id", row.get("_id", n))), text, options
+            row_id = next((str(row[key]) for key in ("id", "_id") if row.get(key) is not None), f"line-{n}")
+            if row_id in seen:
+                raise BadRequest(f'{file}, line {n}: the id "{row_id}" occurs twice; give each row its own.')
+            seen.add(row_id)
+            yield row_id, text.encode(errors="replace").decode(), options
 
 
 def ask_rows(agent: Agent, questions: Path, out: Path, options: Json) -> None:
@@ -91,16 +98,20 @@ def trec_run(workspace: Workspace, queries: Path, run: Path, k: int, scope: list
         for passage in search(workspace, text, k * DEPTH_FACTOR, scope, depth=k * DEPTH_FACTOR):
             best.setdefault(passage["source"], passage["score"])
         for rank, (source, score) in enumerate(list(best.items())[:k], start=1):
-            # the format is split at white space: a source whose name holds some is written with %20
-            lines.append(f"{row_id} Q0 {source.replace(' ', '%20')} {rank} {score:.6f} perquire")
+            lines.append(f"{_word(row_id)} Q0 {_word(source)} {rank} {score:.6f} perquire")
     _write(run, lines)
+
+
+def _word(name: str) -> str:
+    """A name in a TREC run, whose fields are split at white space."""
+    return "%20".join(name.split())
 
 
 def _done(out: Path) -> dict[str, str]:
     """Lines that a run before this one finished, by id; a line cut off by a crash is left out."""
     done: dict[str, str] = {}
     if out.exists():
-        for line in out.read_text(encoding="utf-8").splitlines():
+        for line in out.read_text(encoding="utf-8").split("\n"):
             try:
                 done[json.loads(line)["id"]] = line
             except (json.JSONDecodeError, KeyError, TypeError):

@@ -34,7 +34,7 @@ def ingest(
 ) -> None:
     """Take files into the workspace; unchanged ones cost nothing, vanished ones go."""
     from backends.embeddings import WordLlama
-    from backends.ingest import FileReport, Ingestor
+    from backends.ingest import FileReport, Ingestor, expand
     from perquire import show
 
     def tell(report: FileReport) -> None:
@@ -42,6 +42,7 @@ def ingest(
             show.file_report(report)
 
     with _errors():
+        expand(paths)  # a mistyped path makes no workspace
         reports = Ingestor(workspace, WordLlama()).ingest(paths, tell)
         show.ingest_summary(reports, workspace, as_json)
         if reports and all(r.outcome in {"failed", "skipped"} for r in reports):
@@ -154,7 +155,7 @@ def plan(
 @app.command()
 def search(
     question: Question = None,
-    k: Annotated[int | None, typer.Option("-k", help="Passages (8), or sources a query in a run (100).")] = None,
+    k: Annotated[int | None, typer.Option("-k", min=1, help="Passages (8), or sources a query in a run (100).")] = None,
     queries: Annotated[Path | None, typer.Option("--queries", help="Rows {id, text} as JSON lines.")] = None,
     run: Annotated[Path | None, typer.Option("--run", help="Where the TREC run goes.")] = None,
     workspace: Workspace = DEFAULT,
@@ -242,13 +243,18 @@ def _wrong_usage(message: str) -> NoReturn:
 @contextmanager
 def _errors() -> Iterator[None]:
     """An error meant for a person is one sentence on standard error; exit 2 for wrong usage, 1 for the rest."""
-    from backends.errors import BadRequest, PerquireError, UnknownSource
+    from backends.errors import BadRequest, PerquireError
 
     try:
         yield
     except PerquireError as error:
         typer.echo(str(error), err=True)
-        raise typer.Exit(2 if isinstance(error, BadRequest | UnknownSource) else 1) from None
+        raise typer.Exit(2 if isinstance(error, BadRequest) else 1) from None
+    except OSError as error:  # a file of the caller's that cannot be opened or written
+        if error.filename is None:
+            raise
+        typer.echo(f"{error.filename}: {error.strerror}. Check the path.", err=True)
+        raise typer.Exit(1) from None
 
 
 def main() -> None:

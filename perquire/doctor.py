@@ -19,6 +19,10 @@ def examine(folder: Path) -> list[Json]:
 def _workspace(folder: Path) -> list[Json]:
     try:
         catalog = Catalog(folder)
+        if damage := catalog.damage():
+            return [
+                _finding("workspace", "broken", f"{catalog.path} is damaged ({damage}): ingest into a new workspace")
+            ]
     except NoWorkspace as error:
         return [_finding("workspace", "off", str(error))]
     except PerquireError as error:

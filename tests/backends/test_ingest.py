@@ -1,6 +1,7 @@
 """A file that changes, goes, cannot be read, or fails half-way: the workspace holds the state before or after."""
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -244,3 +245,43 @@ def test_removed_words_are_gone_from_the_bytes(files: Path, tmp_path: Path, embe
     assert holds(b"quixotwombat")
     ingestor(tmp_path, embedder).remove(["secret.md"])
     assert holds(b"quixotwombat") == []
+
+
+def test_what_is_no_regular_file_does_not_hang(files: Path, tmp_path: Path, embedder: WordLlama) -> None:
+    os.mkfifo(files / "pipe.txt")
+    reports = {Path(r.path).name: r for r in ingestor(tmp_path, embedder).ingest([files, files / "pipe.txt"])}
+    assert "no regular file" in reports["pipe.txt"].reason
+    assert reports["policy.md"].outcome == "added"
+
+
+def test_a_name_that_is_not_utf8_is_one_line(files: Path, tmp_path: Path, embedder: WordLlama) -> None:
+    try:
+        Path(os.fsdecode(os.fsencode(files) + b"/bad\xff.md")).write_text("# Bad\n\nname\n")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names alone")
+    reports = ingestor(tmp_path, embedder).ingest([files])
+    assert [r.outcome for r in reports].count("failed") == 1
+    assert [r.outcome for r in reports].count("added") == 3
+
+
+def test_the_same_file_twice_is_read_once(files: Path, tmp_path: Path, embedder: WordLlama) -> None:
+    reports = ingestor(tmp_path, embedder).ingest([files / "notes.txt", files / "notes.txt"])
+    assert [r.outcome for r in reports] == ["added"]
+
+
+def test_a_damaged_record_is_a_sentence(files: Path, tmp_path: Path, embedder: WordLlama) -> None:
+    ingestor(tmp_path, embedder).ingest([files])
+    record = tmp_path / "workspace" / "catalog.sqlite"
+    record.write_bytes(b"this is no database at all, whatever its name says" * 100)
+    with pytest.raises(PerquireError, match="ingest its files again"):
+        Catalog(tmp_path / "workspace")
+    with pytest.raises(PerquireError, match="cannot be a workspace"):
+        Ingestor(files / "notes.txt", embedder)
+
+
+def test_neither_words_nor_name_stay_in_chroma(files: Path, tmp_path: Path, embedder: WordLlama) -> None:
+    ingestor(tmp_path, embedder).ingest([files])
+    ingestor(tmp_path, embedder).remove(["policy.md"])
+    store = [p.read_bytes() for p in (tmp_path / "workspace" / "chroma").rglob("*") if p.is_file()]
+    assert store
+    assert not any(b"policy.md" in data for data in store)

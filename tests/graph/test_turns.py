@@ -111,6 +111,14 @@ async def test_a_loop_ends_by_its_own_bound(context: Context) -> None:
     assert queries
 
 
+@pytest.mark.parametrize("limit", [10, 13, 100])
+async def test_a_callers_step_limit_is_kept(context: Context, limit: int) -> None:
+    state = await build_graph().ainvoke(
+        {"question": "Which comet did the tailor paint?"}, context=context, config={"recursion_limit": limit}
+    )
+    assert state["result"]["status"] == "abstained"
+
+
 async def test_an_instruction_in_a_passage_is_text(context: Context) -> None:
     result = await ask(build_graph(), context, question="Which seal fits the Q4 pump?")
     assert "Brightline" in result["answer"]

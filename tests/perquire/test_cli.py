@@ -166,3 +166,42 @@ def test_a_bad_row_names_its_line(run: Any, tmp_path: Path) -> None:
     result = run("ask", "--questions", str(questions), "--out", str(tmp_path / "a"))
     assert result.exit_code == 2
     assert "line 2: not JSON" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b'{"id": "a", "text": "one"}\n{"id": "a", "text": "two"}\n', 'line 2: the id "a" occurs twice'),
+        ('{"id": "a", "text": "caf\u00e9"}'.encode("latin-1"), "is not UTF-8"),
+        (b'{"id": "a", "text": 7}', 'line 1: a row needs "id" and "text"'),
+    ],
+)
+def test_bad_rows_are_named(run: Any, tmp_path: Path, content: bytes, says: str) -> None:
+    questions = tmp_path / "q.jsonl"
+    questions.write_bytes(content)
+    result = run("ask", "--questions", str(questions), "--out", str(tmp_path / "a"))
+    assert result.exit_code == 2
+    assert says in result.stderr
+
+
+def test_one_rows_unknown_scope_fails_alone(run: Any, tmp_path: Path) -> None:
+    questions, out = tmp_path / "q.jsonl", tmp_path / "a.jsonl"
+    rows = [
+        {"id": "x", "text": "What does PX-311 mean?", "scope": ["nowhere.md"]},
+        {"id": "y", "text": "What does PX-311 mean? \ud83d"},
+    ]
+    questions.write_text("\n".join(json.dumps(r) for r in rows))
+    assert run("ask", "--questions", str(questions), "--out", str(out)).exit_code == 0
+    first, second = (json.loads(line) for line in out.read_text().splitlines())
+    assert first["status"] == "failed"
+    assert "nowhere.md" in first["warnings"][0]
+    assert second["status"] == "answered"
+
+
+def test_a_place_that_cannot_be_written_is_a_sentence(run: Any, tmp_path: Path) -> None:
+    questions = tmp_path / "q.jsonl"
+    questions.write_text('{"id": "a", "text": "What does PX-311 mean?"}')
+    for out in (tmp_path / "none" / "a.jsonl", tmp_path):
+        result = run("ask", "--questions", str(questions), "--out", str(out))
+        assert result.exit_code == 1
+        assert "Check the path" in result.stderr
