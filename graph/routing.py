@@ -7,7 +7,9 @@ from typing import Literal
 from graph.state import State
 
 MAX_CORRECTIONS = 2  # ⚙
-STEPS_OF_A_CORRECTION = 7  # correct, retrieve, grade, web, an ending, finish, and one to spare of the caller's recursion limit
+STEPS_OF_A_CORRECTION = (
+    7  # correct, retrieve, grade, web, an ending, finish, and one to spare of the caller's recursion limit
+)
 
 
 def after_plan(state: State) -> Literal["no evidence needed", "look"]:

@@ -196,32 +196,9 @@ class Answer(TypedDict, total=False):
     result: Result
 
 
-class State(Answer, total=False):
-    """Everything between the nodes. Each key has one writer a step; `begin_turn` resets them all."""
+class Shared(TypedDict, total=False):
+    """What a turn works on. Each key has one writer a step; `begin_turn` resets them all."""
 
-    asked: str
-    turns: list[Turn]
-    said: Json
-    run: Json
-    decided: Plan
-    passages: list[Passage]
-    tried: list[str]
-    grading: Grade | None
-    corrections: list[Correction]
-    web_report: WebReport
-    web_results: list[Json]
-    end: Json | None
-    draft: Draft
-    trace: Annotated[list[Json], append]
-    usage: Usage
-    warnings: list[str]
-    remaining_steps: RemainingSteps
-
-
-class Update(TypedDict, total=False):
-    """What a node may change."""
-
-    messages: list[AnyMessage]
     result: Result
     asked: str
     turns: list[Turn]
@@ -236,6 +213,20 @@ class Update(TypedDict, total=False):
     web_results: list[Json]
     end: Json | None
     draft: Draft
-    trace: list[Json] | Overwrite
     usage: Usage
     warnings: list[str]
+
+
+class State(Shared, total=False):
+    """Everything between the nodes: the conversation lasts, the trace grows within a turn, the rest is replaced."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    trace: Annotated[list[Json], append]
+    remaining_steps: RemainingSteps
+
+
+class Update(Shared, total=False):
+    """What a node may change; a misspelt key is a type error."""
+
+    messages: list[AnyMessage]
+    trace: list[Json] | Overwrite
