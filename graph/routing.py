@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from graph.state import State
+from graph.state import State, web_permitted
 
 MAX_CORRECTIONS = 2  # ⚙
-STEPS_OF_A_CORRECTION = (
-    7  # correct, retrieve, grade, web, an ending, finish, and one to spare of the caller's recursion limit
-)
+# of the caller's recursion limit: correct, retrieve, grade, web, an ending, finish, and one to spare
+STEPS_OF_A_CORRECTION = 7
 
 
 def after_plan(state: State) -> Literal["no evidence needed", "look"]:
@@ -54,8 +53,3 @@ def may_correct(state: State) -> bool:
     return len(state["tried"]) == len(set(state["tried"])) and not (
         state["corrections"] and state["corrections"][-1]["kind"] == "depth"
     )
-
-
-def web_permitted(state: State) -> bool:
-    """`allow` is the default; whether a key is configured is known to the node, which says so in its report."""
-    return bool(state["said"].get("web", "allow") == "allow")

@@ -230,3 +230,8 @@ class Update(Shared, total=False):
 
     messages: list[AnyMessage]
     trace: list[Json] | Overwrite
+
+
+def web_permitted(state: State) -> bool:
+    """`allow` is the default; whether a key is configured is known to the node, which says so in its report."""
+    return bool(state["said"].get("web", "allow") == "allow")

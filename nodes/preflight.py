@@ -6,7 +6,7 @@ from langgraph.runtime import Runtime
 
 from backends.errors import NoWorkspace
 from graph.context import Context, Step
-from graph.state import State, Update
+from graph.state import State, Update, web_permitted
 from retrieval.features import refers_back
 from retrieval.types import Json
 
@@ -36,7 +36,9 @@ def preflight(state: State, runtime: Runtime[Context]) -> Update:
             }
     except NoWorkspace as error:
         missing = str(error)
-    if plan["route"] in {"documents", "hybrid"} and not chunks and not (plan["route"] == "hybrid" and step.library.web):
+    if plan["route"] == "hybrid" and not chunks and step.library.web and web_permitted(state):
+        plan = {**plan, "searches": []}  # the web half alone
+    elif plan["route"] in {"documents", "hybrid"} and not chunks:
         end = {
             "kind": "no_documents",
             "reason": missing,
@@ -48,7 +50,12 @@ def preflight(state: State, runtime: Runtime[Context]) -> Update:
             "reason": "The question names nothing that could be looked up.",
             "help": "",
         }
-    return {"end": end, "trace": step.trace(event="preflight", chunks=chunks, end=end), "usage": step.usage()}
+    return {
+        "decided": plan,
+        "end": end,
+        "trace": step.trace(event="preflight", chunks=chunks, end=end),
+        "usage": step.usage(),
+    }
 
 
 def _asks_of_nothing(state: State) -> bool:

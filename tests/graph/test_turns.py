@@ -160,6 +160,26 @@ async def test_web_is_used_only_where_the_plan_wants_it(workspace: Any, embedder
     assert len(web.queries) == 1
 
 
+async def test_hybrid_without_documents_is_the_web_half_alone(tmp_path: Any, embedder: Any) -> None:
+    web = FakeWeb(
+        [
+            {
+                "url": "https://metals.example/tin",
+                "title": "Tin",
+                "content": "Tin rose.",
+                "date": "2026-03-31",
+                "score": 1.0,
+            }
+        ]
+    )
+    context = Context(library=Library(tmp_path / "none", embedder, web), clock=SteadyClock())
+    result = await ask(build_graph(), context, question="What moved the price of tin?", route="hybrid")
+    assert [c["kind"] for c in result["citations"]] == ["web"]
+    denied = await ask(build_graph(), context, question="What moved the price of tin?", route="hybrid", web="deny")
+    assert denied["status"] == "abstained"
+    assert "perquire ingest" in denied["answer"]
+
+
 async def test_a_dead_web_ends_in_an_abstention_that_names_it(workspace: Any, embedder: Any) -> None:
     context = Context(
         library=Library(workspace, embedder, FakeWeb(error="Tavily refused the key.")), clock=SteadyClock()
