@@ -40,6 +40,8 @@ def _judge(step: Step, state: State, workspace: Workspace, reading: Reading) -> 
         reason = f"the best sentence carries {signals['best_sentence']:.0%} of the question"
         if signals["shape"] == 0.0:
             p, reason = min(p, 0.3), "an amount of money is asked for, and no passage that fits names one"
+        if plan["fields"]["route"]["suggested"] == "sql" and plan["task_type"] == "aggregation":
+            p, reason = min(p, 0.4), "a figure over a table's rows stands in no passage"
         absent = _absent(state, reading)
         if absent:  # certain by code: an identifier or phrase that must be there is not
             p, reason = min(p, 0.1), f"no passage holds {', '.join(absent)}"

@@ -59,6 +59,13 @@ def test_what_is_not_there_is_an_abstention(agent: Agent, question: str) -> None
     assert result["missing"]
 
 
+def test_a_figure_over_a_table_is_not_read_off_a_row(agent: Agent) -> None:
+    result = agent.ask("What is the total price of each part?")
+    assert result["plan"]["fields"]["route"]["suggested"] == "sql"
+    assert result["status"] == "abstained"
+    assert "an answer from the tables" in result["answer"]
+
+
 def test_a_question_about_nothing_is_asked_back(agent: Agent) -> None:
     result = agent.ask("How long does it last?")
     assert result["status"] == "clarify"
