@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from backends.workspace import Workspace
@@ -29,8 +31,14 @@ def question_read(state: State) -> str:
     """The question that evidence is held against: standalone, with misspelt words repaired."""
     question = state["decided"]["rewritten_query"]
     for correction in state["corrections"]:
-        for wrong, right in correction["repairs"].items():
-            question = question.replace(wrong, right)
+        question = with_repairs(question, correction["repairs"])
+    return question
+
+
+def with_repairs(question: str, repairs: Mapping[str, str]) -> str:
+    """The question with whole words replaced."""
+    for wrong, right in repairs.items():
+        question = re.sub(rf"\b{re.escape(wrong)}\b", right, question)
     return question
 
 

@@ -7,7 +7,7 @@ import re
 from langgraph.runtime import Runtime
 
 from graph.context import Context, Step
-from graph.reading import question_read
+from graph.reading import question_read, with_repairs
 from graph.state import Correction, Plan, Search, State, Update
 from retrieval.words import language_of
 
@@ -24,9 +24,7 @@ def correct(state: State, runtime: Runtime[Context]) -> Update:
     repairs = step.call("reads", workspace.spelling, words, language_of(question)) if not state["corrections"] else {}
     correction: Correction
     if repairs:
-        repaired = question
-        for wrong, right in repairs.items():
-            repaired = re.sub(rf"\b{re.escape(wrong)}\b", right, repaired)
+        repaired = with_repairs(question, repairs)
         listed = ", ".join(f"{w} → {r}" for w, r in repairs.items())
         correction = {
             "kind": "spelling", "query": repaired, "repairs": repairs,

@@ -92,7 +92,7 @@ def _settle(features: Features, state: State, manifest: Manifest, *, web: bool) 
         ledger.put(field, value, "default")
     ledger.put("strategy", TIER_STRATEGY[ledger["tier"]], "default")
     if not off:
-        _breadth(ledger, features, manifest)
+        _breadth(ledger, proposed, features, manifest)
         _normalise(ledger)
     _level(ledger, proposed, off)
     _ceiling(ledger, manifest, web)
@@ -106,9 +106,9 @@ def _defaults_alone(features: Features) -> Suggestion:
     )  # fmt: skip
 
 
-def _breadth(ledger: Ledger, features: Features, manifest: Manifest) -> None:
+def _breadth(ledger: Ledger, proposed: Suggestion, features: Features, manifest: Manifest) -> None:
     configured = DEFAULTS["top_k"]
-    wanted = top_k_for(ledger["breadth"], 1.0, configured, manifest["chunks"])
+    wanted = top_k_for(ledger["breadth"], proposed.confidence, configured, manifest["chunks"])
     if features.requested_count:
         wanted = min(max(wanted, features.requested_count), max(1, manifest["chunks"]))
     ledger.change("top_k", wanted, "plan", f"breadth {ledger['breadth']} of the rubric")

@@ -34,7 +34,7 @@ _COMPARISON = re.compile(
     re.I,
 )
 _OVERVIEW = re.compile(
-    r"\b(overview|main (?:themes?|topics?|points)|themes? run|what kinds? of|"
+    r"\b(overview|(?:main|common|recurring) (?:themes?|topics?|points)|what kinds? of|"
     r"(?:these|the|my|your|all|which|what) (?:files|documents|sources|tables|material)\b.{0,30}\b"
     r"(?:about|here|have|hold|contain|loaded|available|say)|"
     r"about (?:these|the|my|all) (?:files|documents)|summar(?:y|ise|ize) (?:of )?(?:the|this|all|these|everything)"
@@ -42,12 +42,12 @@ _OVERVIEW = re.compile(
     re.I,
 )
 _BROAD = re.compile(
-    r"\b(explain everything|everything (?:that|about)|summar(?:ise|ize|y)|walk me through|all (?:the )?\w+ (?:with|that|"
-    r"about|of)|in (?:detail|general)|from \w+ to \w+|which (?:obligations|duties|rules|risks|roles))\b",
+    r"\b(everything (?:that|about)|summar(?:ise|ize|y)|walk me through|all (?:the )?\w+ (?:with|that|"
+    r"about|of)|in (?:detail|general))\b",
     re.I,
 )
 _INSIGHT = re.compile(
-    r"\b(patterns?|insights?|trends?|stand out|root (?:causes?|weakness\w*)|what story|lessons?|common thread|correlat\w+)\b",
+    r"\b(patterns?|insights?|trends?|stand out|root causes?|lessons?|common thread|correlat\w+)\b",
     re.I,
 )
 _AGGREGATION = re.compile(
@@ -57,7 +57,7 @@ _AGGREGATION = re.compile(
 )
 _FRESH = re.compile(
     r"\b(today|tonight|right now|this (?:morning|afternoon|evening|week|month|year)|last (?:week|month)|latest news|"
-    r"most recent|newest|live|online|at the moment|currently trading|trading at|breaking)\b",
+    r"most recent|newest|live|online|at the moment|breaking)\b",
     re.I,
 )
 _OURS = re.compile(r"\b(our|ours|we|us|my|the company'?s?)\b", re.I)

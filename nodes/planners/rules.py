@@ -38,7 +38,7 @@ _REFUSE = re.compile(
     r"(?:ignore|disregard|forget) (?:all |any |the |your )*(?:previous |prior |above )*(?:instructions|rules)|"
     r"\b(?:your|the) (?:system|hidden|initial) (?:prompt|instructions|message)|"
     r"\b(?:other|another) (?:tenant|user|customer|account)s?\W*(?:'s|s')?\b.{0,40}\b(?:server|workspace|system|data|"
-    r"documents|files)\b|\b(?:documents|files|data|invoices)\b.{0,30}\bof (?:the )?other (?:tenants|users)\b|"
+    r"documents|files)\b|"
     r"\b(?:read_csv|read_text|read_blob|pragma|attach|copy)\s*\(?.*['\"]?/?(?:etc|home|var|proc)/",
     re.I | re.S,
 )

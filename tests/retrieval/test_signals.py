@@ -35,7 +35,7 @@ def test_what_an_identifier_means_stands_in_its_own_row() -> None:
     aside = "A QX-20 is logged even if it clears at once, which the meaning of the log implies."
     ranked, _, _ = read("What does QX-20 mean?", passage(aside), passage(table))
     assert ranked[0] == "QX-20 | lid open"
-    assert ranked[-1] == "Code | Meaning" or "Code | Meaning" not in ranked[:2]
+    assert "Code | Meaning" not in ranked[:2]
 
 
 def test_a_clause_is_known_by_its_full_name() -> None:
@@ -44,7 +44,7 @@ def test_a_clause_is_known_by_its_full_name() -> None:
         passage("(1) A log is kept.\n(2) The log is signed.", ("Article 6 - Logs",)),
     )
     assert ranked[0] == "(2) The log is signed."
-    assert missing == ["requir"] or "6(2)" not in missing
+    assert missing == ["requir"]
     assert signals["passages"] > 0.5
 
 
