@@ -27,3 +27,20 @@ class StaleIndex(PerquireError):
 
 class WebUnavailable(PerquireError):
     """The web search gave no results that can be used; the message names the cause."""
+
+
+class BadSettings(PerquireError):
+    """A setting, in the file or the environment, that cannot be taken as it is."""
+
+
+class ModelUnavailable(PerquireError):
+    """A model gave no reply that can be used. `kind` says why, `retry` whether asking again may help.
+
+    `retry_after` is what the service asked to wait, in seconds.
+    """
+
+    def __init__(self, message: str, kind: str = "unusable", retry: bool = False, retry_after: float | None = None):
+        super().__init__(message)
+        self.kind = kind
+        self.retry = retry
+        self.retry_after = retry_after
