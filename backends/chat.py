@@ -8,12 +8,7 @@ from typing import Literal, Protocol, runtime_checkable
 from typing_extensions import TypedDict
 
 from backends.settings import OutputMode, Price
-from retrieval.types import Json
-
-
-class Message(TypedDict):
-    role: Literal["system", "user", "assistant"]
-    content: str
+from retrieval.types import Json, Message
 
 
 class ChatReply(TypedDict):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
@@ -11,10 +13,14 @@ from langgraph.runtime import Runtime
 from pydantic import Field, InstanceOf
 from pydantic.json_schema import SkipJsonSchema
 
+from backends.chat import ChatModel, ChatReply
 from backends.library import Library, default_library
-from graph.options import Options
+from backends.workspace import Workspace
+from graph.options import TIER_CALLS, Options
+from graph.seam import Live, OverBudget, Seam
 from graph.state import NO_USAGE, State, Usage
-from retrieval.types import Json
+from retrieval.tokens import estimate_messages
+from retrieval.types import Json, Message
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -26,6 +32,7 @@ class Clock(Protocol):
 
     def now(self) -> datetime: ...
     def seconds(self) -> float: ...
+    async def sleep(self, seconds: float) -> None: ...
 
 
 class SystemClock:
@@ -34,6 +41,9 @@ class SystemClock:
 
     def seconds(self) -> float:
         return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
 
 
 class Context(Options):
@@ -47,6 +57,7 @@ class Context(Options):
     )
     library: SkipJsonSchema[InstanceOf[Library]] = Field(default_factory=default_library, exclude=True)
     clock: SkipJsonSchema[InstanceOf[Clock]] = Field(default_factory=SystemClock, exclude=True)
+    seam: SkipJsonSchema[InstanceOf[Seam]] = Field(default_factory=Live, exclude=True)
 
 
 _DEFAULT: list[Context] = []
@@ -64,22 +75,20 @@ def context_of(runtime: Runtime[Context]) -> Context:
     return _DEFAULT[0]
 
 
-class OverBudget(Exception):
-    """A hard limit is reached; the graph finishes with what it has."""
-
-
 class Step:
     """One node's visit: times it, counts its backend calls against the budgets, and tells what happened.
 
-    Every effect of a node goes through `call` or `acall`.
+    Every effect of a node goes through `call`, `acall` or `attempt`.
     """
 
     def __init__(self, node: str, state: State, runtime: Runtime[Context]) -> None:
         self.node = node
         self.context = context_of(runtime)
         self.library = self.context.library
+        self._seam = self.context.seam
         self._write = runtime.stream_writer
         self._before: Usage = state.get("usage") or NO_USAGE
+        self._said = state.get("said") or {}
         self._run = state.get("run") or {}
         self._start = self.context.clock.seconds()
         self._counts: dict[str, float] = {}
@@ -87,21 +96,99 @@ class Step:
     def call(self, kind: str, effect: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs one backend call of a kind ("searches", "web_calls", "reads"); raises OverBudget past a limit."""
         self._admit(kind)
-        return effect(*args, **kwargs)
+        given: R = self._seam.call(self.node, effect, args, kwargs)
+        return given
 
     async def acall(self, kind: str, effect: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
         self._admit(kind)
-        return await effect(*args, **kwargs)
+        given: R = await self._seam.acall(self.node, effect, args, kwargs)
+        return given
+
+    async def attempt(self, model: ChatModel, messages: Sequence[Message], **how: Any) -> ChatReply:
+        """One request to a model, counted whether or not it is answered.
+
+        Raises OverBudget before it is sent where calls, tokens, money or time do not suffice for it, else ModelUnavailable.
+        """
+        how["max_completion"], how["timeout_s"] = self._allowance(model, messages)
+        reply = await self.acall("model_calls", model.attempt, list(messages), **how)
+        self._count("input_tokens", reply["input_tokens"])
+        self._count("output_tokens", reply["output_tokens"])
+        if model.price:
+            self._count("cost", model.price.of(reply["input_tokens"], reply["output_tokens"]))
+        return reply
+
+    def workspace(self) -> Workspace:
+        """The turn's workspace. Raises NoWorkspace where nothing was ingested."""
+        self.call("reads", self._is_there)
+        return self.library.workspace(self._said.get("workspace"))
+
+    def new_id(self) -> str:
+        return self.call("reads", _new_id)
+
+    def model_calls_left(self) -> int:
+        """How many more requests the turn may make."""
+        said = self._said.get("max_model_calls")
+        allowed = TIER_CALLS[self._said.get("tier") or "balanced"] if said is None else int(said)
+        return int(allowed - self._spent("model_calls"))
 
     def late(self) -> bool:
         """Is the turn past its deadline?"""
+        return self._deadline() is not None and bool(self._seam.call(self.node, self._is_late, (), {}))
+
+    def _deadline(self) -> float | None:
         deadline = self._run.get("deadline")
-        return deadline is not None and self.context.clock.seconds() > float(deadline)
+        return None if deadline is None else float(deadline)
+
+    def _is_late(self) -> bool:
+        deadline = self._deadline()
+        return deadline is not None and self.context.clock.seconds() > deadline
+
+    def _is_there(self) -> bool:
+        self.library.workspace(self._said.get("workspace"))
+        return True
+
+    def _seconds_left(self) -> float:
+        deadline = self._deadline()
+        return float("inf") if deadline is None else max(0.1, deadline - self.context.clock.seconds())
 
     def _admit(self, kind: str) -> None:
         if kind != "reads" and self.late():
             raise OverBudget("deadline_s")
-        self._counts[kind] = self._counts.get(kind, 0) + 1
+        if kind == "model_calls" and self.model_calls_left() < 1:
+            raise OverBudget("max_model_calls")
+        self._count(kind, 1)
+
+    def _allowance(self, model: ChatModel, messages: Sequence[Message]) -> tuple[int, float]:
+        """Tokens that the reply may have, and seconds that it may take; raises OverBudget where a limit leaves none."""
+        prompt, completion = estimate_messages(messages), model.max_completion
+        if (tokens := self._said.get("max_tokens")) is not None:
+            completion = min(
+                completion, int(tokens - self._spent("input_tokens") - self._spent("output_tokens") - prompt)
+            )
+            if completion < 1:
+                raise OverBudget("max_tokens")
+        if (money := self._said.get("max_cost")) is not None:
+            if model.price is None:
+                raise OverBudget(f"max_cost (no price is configured for {model.name})")
+            left = money - self._spent("cost") - model.price.of(prompt, 0)
+            if left <= 0:
+                raise OverBudget("max_cost")
+            if model.price.output:
+                completion = min(completion, int(left / model.price.of(0, 1)))
+            if completion < 1:
+                raise OverBudget("max_cost")
+        return completion, min(model.timeout_s, self._seconds_left())
+
+    def _spent(self, kind: str) -> float:
+        before: Any = self._before
+        return float(before.get(kind) or 0) + self._counts.get(kind, 0)
+
+    def _count(self, kind: str, n: float) -> None:
+        self._counts[kind] = self._counts.get(kind, 0) + n
+
+    def tell(self, **event: Any) -> None:
+        """An event for whoever streams, while the visit goes on; it is not kept."""
+        self._write({"node": self.node, **event})
 
     def trace(self, **event: Any) -> list[Json]:
         """The event of this visit, told to whoever streams and kept in the trace."""
@@ -118,10 +205,14 @@ class Step:
         own["ms"] = round(own["ms"] + ms, 2)
         for kind, n in self._counts.items():
             own[kind] = own.get(kind, 0) + n
+        cost = self._spent("cost")
         return {
-            **self._before,
-            "searches": self._before["searches"] + int(self._counts.get("searches", 0)),
-            "web_calls": self._before["web_calls"] + int(self._counts.get("web_calls", 0)),
+            "model_calls": int(self._spent("model_calls")),
+            "input_tokens": int(self._spent("input_tokens")),
+            "output_tokens": int(self._spent("output_tokens")),
+            "cost": cost if "cost" in self._counts or self._before["cost"] is not None else None,
+            "searches": int(self._spent("searches")),
+            "web_calls": int(self._spent("web_calls")),
             "ms": round(self._before["ms"] + ms, 2),
             "by_node": by_node,
         }
@@ -129,3 +220,7 @@ class Step:
     def elapsed_ms(self) -> float:
         """Since the visit began."""
         return (self.context.clock.seconds() - self._start) * 1000
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex

@@ -18,6 +18,11 @@ Strategy = Literal["hybrid", "multi_query", "hyde", "multi_hop", "self_rag", "cr
 Route = Literal["documents", "web", "hybrid", "sql", "none"]
 WebPermission = Literal["allow", "ask", "deny"]
 
+# Model requests a question may cost at most, by tier ⚙ (SPEC §1); `max_model_calls` replaces it.
+TIER_CALLS: dict[Tier, int] = {"fast": 3, "balanced": 8, "deep": 24}
+# How often an answer's unsupported sentences are written anew.
+TIER_REVISIONS: dict[Tier, int] = {"fast": 0, "balanced": 1, "deep": 2}
+
 # Read in the first step of a turn and gone after it, so that nothing said for one turn is heard in the next.
 OneTurn = EphemeralValue
 

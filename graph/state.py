@@ -30,6 +30,7 @@ Relevance = Literal["required", "useful", "irrelevant"]
 DecidedBy = Literal["caller", "plan", "normalisation", "lint", "tier", "capability", "default"]
 Status = Literal["answered", "partial", "abstained", "clarify", "failed"]
 Verdict = Literal["sufficient", "borderline", "weak"]
+Mode = Literal["model", "extractive"]
 
 
 class Decision(TypedDict):
@@ -47,6 +48,16 @@ class Search(TypedDict):
     kind: Literal["original", "rewrite", "correction"]
     legs: list[Literal["sparse", "dense"]]
     depth: int
+
+
+class Price(TypedDict):
+    """What carrying a plan out may cost at most before corrections, beyond what planning cost. Tokens are estimates."""
+
+    model_calls: int
+    input_tokens: int
+    output_tokens: int
+    searches: int
+    cost: float | None
 
 
 class Plan(TypedDict):
@@ -83,10 +94,11 @@ class Plan(TypedDict):
     chat: str | None
     confidence: float
     reasoning: str
-    planner: Literal["rules", "off"]
+    planner: Literal["rules", "semantic", "off"]
     fallback: bool
     fallback_reason: str | None
     planning_ms: float
+    price: Price
     notes: list[str]
     fields: dict[str, Decision]
 
@@ -129,14 +141,16 @@ class Draft(TypedDict):
     status: Status
     citations: list[Citation]
     missing: list[str]
+    mode: NotRequired[Mode]
 
 
 class Usage(TypedDict):
-    """What a turn has cost so far."""
+    """What a turn has cost so far. `cost` is money where the models that were asked have prices, else None."""
 
     model_calls: int
     input_tokens: int
     output_tokens: int
+    cost: float | None
     searches: int
     web_calls: int
     ms: float
@@ -147,6 +161,7 @@ NO_USAGE: Usage = {
     "model_calls": 0,
     "input_tokens": 0,
     "output_tokens": 0,
+    "cost": None,
     "searches": 0,
     "web_calls": 0,
     "ms": 0.0,
@@ -176,7 +191,7 @@ class Result(TypedDict):
     question: str
     answer: str
     status: Status
-    mode: Literal["model", "extractive"]
+    mode: Mode
     language: str
     citations: list[Citation]
     plan: Plan

@@ -37,7 +37,7 @@ def _stopped(reason: str, what_helps: str) -> Draft:
 
 def _ask_back(step: Step, state: State) -> Draft:
     """One short question that names what could be meant."""
-    workspace = step.library.workspace(state["said"].get("workspace"))
+    workspace = step.workspace()
     titles = [s["title"] for s in step.call("reads", workspace.manifest, [])["sources"]][:3]
     readings = f" For example: {'; '.join(titles)}." if titles else ""
     return {

@@ -17,7 +17,7 @@ DEEPER_CANDIDATES, DEEPER_K = 3, 2  # ⚙ factors of a deeper search
 def correct(state: State, runtime: Runtime[Context]) -> Update:
     """Repairs words that the corpus does not hold; where there are none to repair, looks deeper and across sources."""
     step = Step("correct", state, runtime)
-    workspace = step.library.workspace(state["said"].get("workspace"))
+    workspace = step.workspace()
     plan = state["decided"]
     question = question_read(state)
     words = re.findall(r"[^\W\d_]{4,}", question)

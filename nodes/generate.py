@@ -43,7 +43,7 @@ def _extract(step: Step, state: State, plan: Plan) -> Draft:
     citations: list[Citation] = []
     strong = grading is not None and grading["verdict"] == "sufficient"
     if state["passages"] and (grading is None or grading["verdict"] != "weak"):
-        workspace = step.library.workspace(state["said"].get("workspace"))
+        workspace = step.workspace()
         reading = read_evidence(step, state, workspace)
         if plan["task_type"] == "overview":
             lines, citations = _overview(step, workspace, state, reading)

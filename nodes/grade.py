@@ -18,7 +18,7 @@ LONGEST_WORD = 40
 
 def grade(state: State, runtime: Runtime[Context]) -> Update:
     step = Step("grade", state, runtime)
-    workspace = step.library.workspace(state["said"].get("workspace"))
+    workspace = step.workspace()
     reading = read_evidence(step, state, workspace)
     grading = _judge(step, state, workspace, reading)
     return {"grading": grading, "trace": step.trace(event="grade", **grading), "usage": step.usage()}

@@ -18,7 +18,7 @@ def preflight(state: State, runtime: Runtime[Context]) -> Update:
     end: Json | None = None
     chunks, missing = 0, "The workspace holds no documents yet: run `perquire ingest PATH` first."
     try:
-        workspace = step.library.workspace(state["said"].get("workspace"))
+        workspace = step.workspace()
         scope = step.call("reads", workspace.resolve_scope, state["said"].get("scope") or [])
         manifest = step.call("reads", workspace.manifest, scope)
         chunks = manifest["chunks"]

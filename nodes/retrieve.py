@@ -5,7 +5,8 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from backends.workspace import Filters, Workspace
-from graph.context import Context, OverBudget, Step
+from graph.context import Context, Step
+from graph.seam import OverBudget
 from graph.state import Plan, State, Update
 from nodes.strategies import STRATEGIES
 from retrieval.dedupe import balance_sources, distinct
@@ -19,7 +20,7 @@ SNIPPET = 240  # characters of a passage that the state keeps; the text lives in
 def retrieve(state: State, runtime: Runtime[Context]) -> Update:
     step = Step("retrieve", state, runtime)
     plan, said = state["decided"], state["said"]
-    workspace = step.library.workspace(said.get("workspace"))
+    workspace = step.workspace()
     filters = _filters(step, workspace, said)
     warnings = list(state["warnings"])
     try:

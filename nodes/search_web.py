@@ -5,7 +5,8 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from backends.errors import WebUnavailable
-from graph.context import Context, OverBudget, Step
+from graph.context import Context, Step
+from graph.seam import OverBudget
 from graph.state import State, Update, WebReport
 from retrieval.types import Json
 

@@ -53,7 +53,7 @@ class Agent:
 
     def plan(self, question: str, **options: Any) -> Plan:
         """The plan alone; nothing is retrieved."""
-        state = build_planner().invoke(_request(question, options), context=self.context)  # type: ignore[call-overload]
+        state = asyncio.run(build_planner().ainvoke(_request(question, options), context=self.context))  # type: ignore[call-overload]
         decided: Plan = state["decided"]
         return decided
 

@@ -128,6 +128,13 @@ class Turn(TypedDict):
     content: str
 
 
+class Message(TypedDict):
+    """One message of a request to a model."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
 class Passage(TypedDict):
     """A chunk as a search found it. The text is the chunk's own; `ranks` holds its rank (from 1) by leg."""
 

@@ -22,6 +22,9 @@ class SteadyClock:
         self.ticks += 1
         return self.ticks * self.tick
 
+    async def sleep(self, seconds: float) -> None:
+        self.ticks += round(seconds / self.tick)
+
 
 class FakeWeb:
     """A web of fixed results; remembers what was asked. With an `error` it is down."""

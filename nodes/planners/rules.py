@@ -61,6 +61,9 @@ class Suggestion:
     confidence: float
     reasoning: str
     chat: str | None = None
+    sub_questions: tuple[str, ...] = ()
+    document_queries: tuple[str, ...] = ()
+    web_queries: tuple[str, ...] = ()
 
 
 def suggest(features: Features, history: Sequence[Turn], manifest: Manifest) -> Suggestion:
@@ -134,7 +137,7 @@ def _of(
 ) -> Suggestion:  # fmt: skip
     return Suggestion(
         route, scope, task, evidence, level, web, fresh, breadth, decomposable, rewritten or features.text,
-        confidence, why, chat,
+        confidence, why, chat, features.sub_questions if decomposable else (),
     )  # fmt: skip
 
 

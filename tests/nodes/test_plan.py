@@ -1,5 +1,6 @@
 """The plan: who decides a field, and what the structure forbids."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from graph.context import Context
 
 
 def plan(context: Context, question: str, **options: Any) -> Any:
-    return build_planner().invoke({"question": question, **options}, context=context)["decided"]  # type: ignore[call-overload]
+    return asyncio.run(build_planner().ainvoke({"question": question, **options}, context=context))["decided"]  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,64 @@
+"""The semantic planner: what a model's reply makes of the rules' suggestion, field by field."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from graph.state import Scope
+from nodes.planners.rules import Suggestion
+from prompts.plan import Reply
+from retrieval.features import Features
+
+CERTAIN = 0.9  # ⚙ rules as sure as this are not asked to be confirmed: greetings, arithmetic, what is outside the job
+_SCOPE: dict[str, Scope] = {
+    "documents": "corpus",
+    "web": "external",
+    "hybrid": "mixed",
+    "sql": "structured_data",
+    "none": "corpus",
+}
+
+
+def gives_text(features: Features) -> bool:
+    """Does the question bring a text of its own to work on: quoted, or after a colon or a line break?"""
+    return bool(features.quoted) or bool(re.search(r"[:\n]\s*\S+(?:\s+\S+){3,}", features.text))
+
+
+def merged(rules: Suggestion, reply: Reply, features: Features, *, web: bool) -> tuple[Suggestion, list[str]]:
+    """The model's fields where it gave them, the rules' where it did not, and a note on each that could not be taken.
+
+    What code reads for certain (counts, quotes, identifiers) is not the model's to change; nothing is answered from memory.
+    """
+    notes: list[str] = []
+    route = reply.route
+    if route == "none" and not gives_text(features):
+        notes.append("route: the model said none, but a question about facts is looked up, never answered from memory")
+        route = "documents"
+    if route in {"web", "hybrid"} and not web:
+        notes.append(f"route: the model said {route}, but no web key is configured")
+        route = rules.route if rules.route == "web" else "documents"
+    taken: dict[str, Any] = {
+        "route": route,
+        "knowledge_scope": _SCOPE[route],
+        "reasoning": reply.reasoning or rules.reasoning,
+    }
+    for field in ("task_type", "retrieval_strategy", "level", "breadth", "confidence", "decomposable"):
+        value = getattr(reply, field)
+        if value is None:
+            notes.append(f"{field}: the model gave no value that is known, the rules' stands")
+        else:
+            taken[field] = value
+    if web:
+        taken["web_relevance"] = reply.web_relevance or rules.web_relevance
+        taken["requires_fresh_web"] = (
+            rules.requires_fresh_web if reply.requires_fresh_web is None else reply.requires_fresh_web
+        )
+    parts = tuple(reply.sub_questions) if len(reply.sub_questions) > 1 else rules.sub_questions
+    taken["sub_questions"] = parts if taken.get("decomposable", rules.decomposable) else ()
+    taken["rewritten_query"] = reply.rewritten_query or rules.rewritten_query
+    taken["document_queries"] = tuple(reply.document_queries)
+    taken["web_queries"] = tuple(reply.web_queries)
+    taken["chat"] = "reword" if route == "none" else None
+    return replace(rules, **taken), notes
