@@ -11,7 +11,6 @@ import os
 import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, runtime_checkable
 from urllib.parse import urlsplit
 
@@ -26,6 +25,7 @@ from tenacity import (
 )
 
 from backends.errors import WebUnavailable
+from backends.retrying import moment, seconds_until_retry
 
 if TYPE_CHECKING:
     from tavily import AsyncTavilyClient
@@ -212,7 +212,7 @@ def clean(text: str) -> str:
 async def _only_results(response: httpx.Response) -> None:
     """Stops any other reply before the client puts its text into an exception, or takes it for no results."""
     if response.status_code != 200:
-        raise _Refused(response.status_code, _seconds(response.headers.get("Retry-After")))
+        raise _Refused(response.status_code, seconds_until_retry(response.headers.get("Retry-After")))
     await response.aread()
     try:
         reply = response.json()
@@ -244,29 +244,9 @@ def _explain_status(error: _Refused) -> str:
     return f"Web search (Tavily) refused the request (HTTP {status}). See your account there. {_OTHERWISE}"
 
 
-def _seconds(retry_after: str | None) -> float | None:
-    """Retry-After in seconds: a number, or the time until a date (RFC 9110, section 10.2.3)."""
-    value = (retry_after or "").strip()
-    if value.isascii() and value.isdigit():
-        return float(value)
-    at = _moment(value)
-    return max(0.0, (at - datetime.now(UTC)).total_seconds()) if at else None
-
-
 def _iso_date(value: object) -> str | None:
-    at = _moment(value) if isinstance(value, str) else None
+    at = moment(value) if isinstance(value, str) else None
     return at.date().isoformat() if at else None
-
-
-def _moment(value: str) -> datetime | None:
-    """A date as ISO 8601 or as in mail headers, which the news search gives; UTC where it does not say."""
-    for parse in (datetime.fromisoformat, parsedate_to_datetime):
-        try:
-            at = parse(value.strip())
-        except (ValueError, OverflowError):
-            continue
-        return at if at.tzinfo else at.replace(tzinfo=UTC)
-    return None
 
 
 def _http_url(value: object) -> str | None:

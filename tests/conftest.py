@@ -83,3 +83,11 @@ def ingest(tmp_path: Path, embedder: WordLlama) -> Callable[[dict[str, str]], Li
         return Library(tmp_path / "workspace", embedder)
 
     return make
+
+
+@pytest.fixture
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment without what sends requests elsewhere."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "OPENAI_PROXY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
