@@ -84,7 +84,9 @@ class Endpoint(_Section):
 class Settings(BaseSettings):
     """The common settings, each role's own, prices by model, and the embeddings."""
 
-    model_config = SettingsConfigDict(env_prefix="PERQUIRE_", env_nested_delimiter="__", env_ignore_empty=True, extra="forbid")
+    model_config = SettingsConfigDict(
+        env_prefix="PERQUIRE_", env_nested_delimiter="__", env_ignore_empty=True, extra="forbid"
+    )
 
     model: str | None = None
     base_url: str | None = None

@@ -26,6 +26,7 @@ from tenacity import (
 )
 
 from backends.errors import WebUnavailable
+from backends.retrying import retry_after_seconds
 
 if TYPE_CHECKING:
     from tavily import AsyncTavilyClient
@@ -212,7 +213,7 @@ def clean(text: str) -> str:
 async def _only_results(response: httpx.Response) -> None:
     """Stops any other reply before the client puts its text into an exception, or takes it for no results."""
     if response.status_code != 200:
-        raise _Refused(response.status_code, _seconds(response.headers.get("Retry-After")))
+        raise _Refused(response.status_code, retry_after_seconds(response.headers.get("Retry-After")))
     await response.aread()
     try:
         reply = response.json()
@@ -242,15 +243,6 @@ def _explain_status(error: _Refused) -> str:
     if status == 400:
         return f"Web search (Tavily) does not take this query (HTTP 400). Ask in other words. {_OTHERWISE}"
     return f"Web search (Tavily) refused the request (HTTP {status}). See your account there. {_OTHERWISE}"
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """Retry-After in seconds: a number, or the time until a date (RFC 9110, section 10.2.3)."""
-    value = (retry_after or "").strip()
-    if value.isascii() and value.isdigit():
-        return float(value)
-    at = _moment(value)
-    return max(0.0, (at - datetime.now(UTC)).total_seconds()) if at else None
 
 
 def _iso_date(value: object) -> str | None:
