@@ -33,7 +33,8 @@ class Embedder(Protocol):
 def unit_rows(raw: NDArray[Any]) -> Vectors:
     """Rows of length 1 (float32); a row of zeros stays one."""
     norms = np.linalg.norm(raw, axis=1, keepdims=True)
-    return np.divide(raw, norms, out=np.zeros_like(raw), where=norms > 0).astype(np.float32)
+    rows: Vectors = np.divide(raw, norms, out=np.zeros_like(raw), where=norms > 0).astype(np.float32)
+    return rows
 
 
 def worded(texts: Sequence[str]) -> list[int]:
