@@ -20,7 +20,7 @@ from typing import Literal
 from filelock import FileLock, Timeout
 
 from backends.catalog import Catalog, FileRow, NewSource
-from backends.dense import sync_chroma
+from backends.dense import start_afresh, sync_chroma
 from backends.embeddings import Embedder, Vectors
 from backends.embeddings.choice import check_dimension, check_made_by, remember
 from backends.errors import PerquireError, UnknownSource, UnreadableFile
@@ -219,7 +219,9 @@ class Ingestor:
             return []
         vectors = self.embedder.embed(texts)
         check_dimension(self.catalog, self.embedder, vectors.shape[1])
-        remember(self.catalog, self.embedder)
+        if not self.catalog.count("chunks"):
+            start_afresh(self.catalog)
+            remember(self.catalog, self.embedder)
         return vectors
 
     def _tables(self, source: str, document: Document) -> list[tuple[TableSchema, str]]:
