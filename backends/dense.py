@@ -96,7 +96,8 @@ def _client(folder: Path) -> Any:
     import chromadb
     from chromadb.config import Settings
 
-    return chromadb.PersistentClient(str(folder / "chroma"), settings=Settings(anonymized_telemetry=False))
+    path = (folder / "chroma").resolve()  # Chroma keeps its clients by this name, also when the process moves
+    return chromadb.PersistentClient(str(path), settings=Settings(anonymized_telemetry=False))
 
 
 def _alias(source: str) -> str:

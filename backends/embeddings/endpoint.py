@@ -16,7 +16,6 @@ class Address:
     def __init__(self, base_url: str, key_name: str, has_key: bool) -> None:
         self.key_name = key_name
         self.has_key = has_key
-        self.local = on_loopback(base_url)
         self.login: tuple[str, str] | None = None
         try:
             self._url = httpx.URL(base_url)
@@ -25,8 +24,10 @@ class Address:
         if self._url.userinfo:
             self.login = (self._url.username, self._url.password)
             self._url = self._url.copy_with(userinfo=b"")
+        self.local = on_loopback(str(self._url))  # as the client reads it, which is who connects
         self.scheme = self._url.scheme
-        self.usable = self.scheme in {"http", "https"} and bool(self._url.host)
+        host = self._url.host  # what no host may hold, the client would escape and look up
+        self.usable = self.scheme in {"http", "https"} and bool(host) and not set("%[] ") & set(host)
         self.is_openai = self._url.host == httpx.URL(OPENAI).host
 
     def url(self, leaf: str) -> httpx.URL:
