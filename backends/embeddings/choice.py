@@ -27,7 +27,7 @@ def settings_of(folder: Path, settings: Settings) -> EmbeddingSettings:
     except NoWorkspace:
         own = settings.embeddings
     else:
-        own = _chosen(remembered(catalog), catalog.count("chunks") == 0, settings.embeddings)
+        own = _chosen(remembered(catalog), settings.embeddings)
     common = {
         "base_url": own.base_url or settings.base_url,
         "api_key_env": own.api_key_env or settings.api_key_env,
@@ -35,9 +35,9 @@ def settings_of(folder: Path, settings: Settings) -> EmbeddingSettings:
     return own.model_copy(update=common)
 
 
-def _chosen(made_by: EmbeddingSettings | None, empty: bool, configured: EmbeddingSettings) -> EmbeddingSettings:
-    """The remembered model; the configured one where it was named and differs, so that its use can be refused."""
-    if made_by is None or (empty and "kind" in configured.model_fields_set):
+def _chosen(made_by: EmbeddingSettings | None, configured: EmbeddingSettings) -> EmbeddingSettings:
+    """The remembered model; the configured one where it was named and differs: an index refuses it, an empty one not."""
+    if made_by is None:
         return configured
     telling = {"kind", "model", "dimension"} if made_by.kind == "openai" else {"kind"}
     said = configured.model_fields_set & telling

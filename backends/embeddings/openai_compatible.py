@@ -20,6 +20,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_at
 
 from backends.embeddings.base import Vectors, unit_rows, worded
 from backends.embeddings.endpoint import FAILURES, Address, Malformed, Refused, explain, worth_another_try
+from backends.embeddings.reply import vectors_of
 from backends.errors import EmbeddingsUnavailable
 from backends.retrying import retry_after_seconds
 from backends.settings import OPENAI
@@ -176,25 +177,6 @@ class OpenAIEmbeddings:
     @cached_property
     def _tls(self) -> ssl.SSLContext | bool:
         return httpx.create_ssl_context() if self.address.scheme == "https" else True
-
-
-def vectors_of(body: bytes, count: int, dimension: int | None) -> NDArray[np.float64]:
-    """The reply's vectors in the order of the texts (count, dimension). Raises Malformed for anything else."""
-    try:
-        data = json.loads(body)["data"]
-        indexes = [item.get("index", n) for n, item in enumerate(data)]
-        if sorted(indexes) != list(range(count)):
-            raise Malformed(f"vectors for {len(data)} texts where {count} were sent")
-        raw = np.asarray([data[n]["embedding"] for n in np.argsort(indexes)], dtype=np.float64)
-        if raw.ndim != 2 or not raw.shape[1]:
-            raise Malformed("no vectors")
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
-        raise Malformed("no vectors") from None
-    if dimension and raw.shape[1] != dimension:
-        raise Malformed(f"vectors of {raw.shape[1]} dimensions where {dimension} are expected")
-    if not np.isfinite(raw).all() or np.abs(raw).max() > np.finfo(np.float32).max:
-        raise Malformed("vectors that hold no numbers")
-    return raw
 
 
 def _sent(text: str) -> str:

@@ -153,6 +153,8 @@ FAULTS = {
     "twice the same": (Reply(body=lambda _: {"data": [{"index": 0, "embedding": [1.0]}] * 2}), 1, "vectors for 2"),
     "ragged": (Reply(body=data_of([1.0, 2.0], [1.0])), 1, "no vectors"),
     "text": (Reply(body=data_of("AACAPw==", "AACAPw==")), 1, "no vectors"),
+    "tokens": (Reply(body=data_of([[1.0, 2.0]], [[1.0, 2.0], [3.0, 4.0]])), 1, "vectors of single tokens"),
+    "empty": (Reply(body=data_of([], [])), 1, "no vectors"),
     "nan": (Reply(body=data_of([float("nan"), 1.0], [1.0, 1.0])), 1, "hold no numbers"),
     "null": (Reply(body=data_of([None, 1.0], [1.0, 1.0])), 1, "hold no numbers"),
     "too large": (Reply(body=data_of([1e300, 1.0], [1.0, 1.0])), 1, "hold no numbers"),
