@@ -107,6 +107,11 @@ class Catalog:
         assert what in {"sources", "chunks", "tables", "files", "outbox"}
         return int(self._rows(f"select count(*) from {what}")[0][0])
 
+    def dimension(self) -> int | None:
+        """Of the vectors in the index; None where there are none."""
+        row = self._rows("select length(vector) / 4 from chunks limit 1")
+        return int(row[0][0]) if row else None
+
     def files(self) -> dict[str, FileRow]:
         return {
             r["path"]: FileRow(r["path"], r["size"], r["mtime_ns"], r["sha256"], json.loads(r["report"]))

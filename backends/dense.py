@@ -71,10 +71,7 @@ class ChromaIndex:
 
 def open_collection(folder: Path) -> Any:
     """Chroma's collection of a workspace, in cosine space; another space is refused, never read as similarity."""
-    import chromadb
-    from chromadb.config import Settings
-
-    client = chromadb.PersistentClient(str(folder / "chroma"), settings=Settings(anonymized_telemetry=False))
+    client = _client(folder)
     collection = client.get_or_create_collection(
         COLLECTION, configuration={"hnsw": {"space": "cosine"}}, embedding_function=None
     )
@@ -82,6 +79,25 @@ def open_collection(folder: Path) -> Any:
     if space != "cosine":
         raise PerquireError(f"{folder / 'chroma'} was made in {space} space, not cosine: ingest into a new workspace.")
     return collection
+
+
+def start_afresh(catalog: Catalog) -> None:
+    """Drops what Chroma keeps of an empty workspace: a collection takes vectors of one length for ever."""
+    assert not catalog.count("chunks")
+    if (catalog.folder / "chroma").exists():
+        client = _client(catalog.folder)
+        if COLLECTION in {c.name for c in client.list_collections()}:
+            client.delete_collection(COLLECTION)
+    if entries := catalog.outbox():
+        catalog.clear_outbox(entries[-1][0])
+
+
+def _client(folder: Path) -> Any:
+    import chromadb
+    from chromadb.config import Settings
+
+    path = (folder / "chroma").resolve()  # Chroma keeps its clients by this name, also when the process moves
+    return chromadb.PersistentClient(str(path), settings=Settings(anonymized_telemetry=False))
 
 
 def _alias(source: str) -> str:

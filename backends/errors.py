@@ -25,6 +25,10 @@ class StaleIndex(PerquireError):
     """The index was made by another embedding model than the one configured."""
 
 
+class EmbeddingsUnavailable(PerquireError):
+    """The embedding model cannot be reached or loaded; what was indexed by words can still be searched."""
+
+
 class WebUnavailable(PerquireError):
     """The web search gave no results that can be used; the message names the cause."""
 

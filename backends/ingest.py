@@ -20,9 +20,10 @@ from typing import Literal
 from filelock import FileLock, Timeout
 
 from backends.catalog import Catalog, FileRow, NewSource
-from backends.dense import sync_chroma
-from backends.embeddings import Embedder
-from backends.errors import PerquireError, StaleIndex, UnknownSource, UnreadableFile
+from backends.dense import start_afresh, sync_chroma
+from backends.embeddings import Embedder, Vectors
+from backends.embeddings.choice import check_dimension, check_made_by, remember
+from backends.errors import PerquireError, UnknownSource, UnreadableFile
 from backends.readers import READERS, read_file
 from backends.tables import TableStore
 from retrieval.chunk import chunk
@@ -56,25 +57,29 @@ Progress = Callable[[FileReport], None]
 class Ingestor:
     """Writes one workspace; made for one run of `ingest` or `remove`."""
 
-    def __init__(self, folder: Path, embedder: Embedder) -> None:
+    def __init__(self, folder: Path, embedder: Embedder | None = None) -> None:
+        """`remove` needs no embedder. Raises StaleIndex where another model made the index."""
         self.catalog = Catalog(folder, create=True)
-        self.embedder = embedder
+        self._embedder = embedder
         self.store = TableStore(folder / "tables")
-        made_by = self.catalog.setting("embedder")
-        if made_by and made_by != embedder.name and self.catalog.count("chunks"):
-            raise StaleIndex(
-                f"{folder} was made by {made_by}, the configured model is {embedder.name}: "
-                "set the old model again, or ingest into a new workspace."
-            )
-        self.catalog.set("embedder", embedder.name)
+        if embedder:
+            check_made_by(self.catalog, embedder)
+
+    @property
+    def embedder(self) -> Embedder:
+        if self._embedder is None:
+            raise TypeError("an Ingestor that takes files in needs an embedder")
+        return self._embedder
 
     def ingest(self, paths: Sequence[Path | str], progress: Progress = lambda _: None) -> list[FileReport]:
         """Takes files, folders and globs in; files that vanished from an ingested folder are taken out.
 
-        Raises PerquireError for a path that is not there, before anything is touched.
+        Raises PerquireError for a path that is not there, before anything is touched. Raises EmbeddingsUnavailable
+        where the model fails; files taken in before it stay.
         """
         roots = expand(paths)
         with self._alone():
+            check_made_by(self.catalog, self.embedder)  # again: another process may have been first
             return self._take_in(roots, progress)
 
     def _take_in(self, roots: Sequence[Path], progress: Progress) -> list[FileReport]:
@@ -190,7 +195,7 @@ class Ingestor:
     def _prepare(self, path: str, fresh: Sequence[tuple[Document, str, str, list[Chunk]]]) -> Iterator[NewSource]:
         """Embeds the chunks of several sources in one go."""
         texts = [_indexed_text(document, c) for document, _, _, chunks in fresh for c in chunks]
-        vectors = iter(self.embedder.embed(texts)) if texts else iter(())
+        vectors = iter(self._embedded(texts))
         for document, source, digest, chunks in fresh:
             tables = self._tables(source, document)
             yield NewSource(
@@ -207,6 +212,17 @@ class Ingestor:
                 [v.tobytes() for v in islice(vectors, len(chunks))],
                 tables,
             )
+
+    def _embedded(self, texts: list[str]) -> Vectors | list[Vectors]:
+        """The first vectors of a workspace settle which model it has."""
+        if not texts:
+            return []
+        vectors = self.embedder.embed(texts)
+        check_dimension(self.catalog, self.embedder, vectors.shape[1])
+        if not self.catalog.count("chunks"):
+            start_afresh(self.catalog)
+            remember(self.catalog, self.embedder)
+        return vectors
 
     def _tables(self, source: str, document: Document) -> list[tuple[TableSchema, str]]:
         names = {name for name, (schema, _) in self.catalog.tables().items() if schema["source"] != source}

@@ -94,7 +94,7 @@ class Settings(BaseSettings):
     planning_model: str | None = None
     judging_model: str | None = None
     answering_model: str | None = None
-    planner: Literal["auto", "rules", "semantic"] = "auto"
+    planner: Literal["auto", "rules"] = "auto"  # rules: no model is asked for a plan
     context_window: int = Field(8_192, ge=1_024)
     max_completion: int = Field(1_024, ge=64)
     timeout_s: float = Field(60, gt=0)
@@ -161,7 +161,10 @@ def load_settings(**said: Any) -> Settings:
 
 def on_loopback(url: str) -> bool:
     """Does the URL lead to this machine, whatever a name server says?"""
-    host = urlsplit(url).hostname or ""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return False
     if host == "localhost":
         return True
     try:

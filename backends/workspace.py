@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from backends.catalog import Catalog
 from backends.dense import EXACT_UP_TO, ChromaIndex, DenseIndex, ExactIndex, sync_chroma
 from backends.embeddings import Embedder, Vectors
-from backends.errors import StaleIndex, UnknownSource
+from backends.embeddings.choice import check_dimension, check_made_by
+from backends.errors import UnknownSource
 from backends.sparse import SparseIndex
 from backends.spelling import repairs
 from retrieval.tokenise import tokenise
@@ -91,21 +92,18 @@ class Workspace:
         return indexes.sparse.search(query, k, self._allowed(indexes, filters))
 
     def search_dense(self, query: str, k: int, filters: Filters) -> list[tuple[int, float]]:
-        """Raises StaleIndex where the vectors were made by another model than this one."""
+        """Raises StaleIndex where the vectors were made by another model, EmbeddingsUnavailable where this one is away."""
         indexes = self._current()
-        if not len(indexes.sparse):
+        if not len(indexes.sparse) or not query.strip():
             return []
         self.check_embedder()
         vector = self.embedder.embed([query])[0]
-        return self._dense(indexes).search(vector, k, self._allowed(indexes, filters))
+        check_dimension(self.catalog, self.embedder, len(vector))
+        return self._dense(indexes, len(vector)).search(vector, k, self._allowed(indexes, filters))
 
     def check_embedder(self) -> None:
-        made_by = self.catalog.setting("embedder")
-        if made_by and made_by != self.embedder.name:
-            raise StaleIndex(
-                f"The index of {self.folder} was made by {made_by}, the configured model is {self.embedder.name}: "
-                "set the old model again, or ingest into a new workspace."
-            )
+        """Raises StaleIndex where the vectors were made by another model than this one."""
+        check_made_by(self.catalog, self.embedder)
 
     def passages(self, numbers: Sequence[int]) -> dict[int, Passage]:
         return self.catalog.passages(numbers)
@@ -139,7 +137,7 @@ class Workspace:
         return {term: sparse.frequency.get(term, 0) for term in terms}
 
     def similarity(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Cosine of the query and each text, by the workspace's embedding model."""
+        """Cosine of the query and each text, by the workspace's embedding model. Raises EmbeddingsUnavailable."""
         wanted = [query, *texts]
         new = [text for text in dict.fromkeys(wanted) if text not in self._vectors]
         if len(self._vectors) + len(new) > KEPT_VECTORS:
@@ -161,13 +159,13 @@ class Workspace:
         }
         return np.isin(indexes.sources, list(names)) if names else np.zeros(len(indexes.sources), dtype=bool)
 
-    def _dense(self, indexes: _Indexes) -> DenseIndex:
+    def _dense(self, indexes: _Indexes, dimension: int) -> DenseIndex:
         if indexes.dense is None:
             with self._lock:
                 if indexes.dense is None:
                     dense: DenseIndex
                     if len(indexes.sparse) <= EXACT_UP_TO:
-                        dense = ExactIndex(self.catalog, self.embedder.dimension)
+                        dense = ExactIndex(self.catalog, dimension)
                     else:
                         sync_chroma(self.catalog)
                         dense = ChromaIndex(self.catalog, indexes.sparse.numbers)

@@ -92,6 +92,7 @@ class Step:
         self._run = state.get("run") or {}
         self._start = self.context.clock.seconds()
         self._counts: dict[str, float] = {}
+        self.warnings: list[str] = []  # failures that the visit got over, for the node to pass on
 
     def call(self, kind: str, effect: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs one backend call of a kind ("searches", "web_calls", "reads"); raises OverBudget past a limit."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from backends.errors import EmbeddingsUnavailable
 from backends.workspace import Workspace
 from graph.context import Step
 from graph.state import State
@@ -14,6 +15,7 @@ from retrieval.tokenise import content_terms
 from retrieval.types import Passage
 
 SUBJECT_WEIGHT = 0.35  # ⚙ of a follow-up's terms that come from the turn before
+BY_WORDS = "Evidence was weighed by words alone."
 SHORTLIST = 24  # sentences that are embedded; the words alone decide which
 
 
@@ -53,6 +55,21 @@ def read_evidence(step: Step, state: State, workspace: Workspace, question: str 
     if state["decided"]["task_type"] == "followup" and own != asked:
         weight = {t: w * (1.0 if t in content_terms(own) else SUBJECT_WEIGHT) for t, w in weight.items()}
     near = shortlist(asked, passages, weight, SHORTLIST)
-    cosines = step.call("reads", workspace.similarity, asked, near) if near else []
-    similarity = dict(zip(near, cosines, strict=True))
-    return Reading(asked, passages, weight, candidates(asked, passages, weight, similarity))
+    cosines = _cosines(step, workspace, asked, near) if near else {}
+    return Reading(asked, passages, weight, candidates(asked, passages, weight, cosines))
+
+
+def warned(step: Step, state: State) -> list[str]:
+    """The turn's warnings with those of this visit, each failure told once (the search may have met the same)."""
+    new = dict.fromkeys(w for w in step.warnings if not any(w in told for told in state["warnings"]))
+    return [*state["warnings"], *(f"{BY_WORDS} {warning}" for warning in new)]
+
+
+def _cosines(step: Step, workspace: Workspace, asked: str, near: list[str]) -> dict[str, float]:
+    """Cosine by sentence; none where the model is away: the words alone then rank them, and claim less certainty."""
+    try:
+        found = step.call("reads", workspace.similarity, asked, near)
+    except EmbeddingsUnavailable as error:
+        step.warnings.append(str(error))
+        return {}
+    return dict(zip(near, found, strict=True))

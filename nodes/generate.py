@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 
 from backends.workspace import Workspace
 from graph.context import Context, Step
-from graph.reading import Reading, read_evidence
+from graph.reading import Reading, read_evidence, warned
 from graph.replies import reply
 from graph.state import Draft, Plan, State, Status, Update
 from retrieval.citations import checked
@@ -32,6 +32,7 @@ def generate(state: State, runtime: Runtime[Context]) -> Update:
     draft = {**draft, "answer": text, "citations": citations}
     return {
         "draft": draft,
+        "warnings": warned(step, state),
         "trace": step.trace(event="answer", status=draft["status"], citations=citations, citations_removed=removed),
         "usage": step.usage(),
     }

@@ -6,7 +6,7 @@ from langgraph.runtime import Runtime
 
 from backends.workspace import Workspace
 from graph.context import Context, Step
-from graph.reading import Reading, read_evidence
+from graph.reading import Reading, read_evidence, warned
 from graph.state import Grade, State, Update
 from retrieval.calibration import band, probability, verdict
 from retrieval.signals import evidence, held_terms
@@ -21,7 +21,12 @@ def grade(state: State, runtime: Runtime[Context]) -> Update:
     workspace = step.workspace()
     reading = read_evidence(step, state, workspace)
     grading = _judge(step, state, workspace, reading)
-    return {"grading": grading, "trace": step.trace(event="grade", **grading), "usage": step.usage()}
+    return {
+        "grading": grading,
+        "warnings": warned(step, state),
+        "trace": step.trace(event="grade", **grading),
+        "usage": step.usage(),
+    }
 
 
 def _judge(step: Step, state: State, workspace: Workspace, reading: Reading) -> Grade:

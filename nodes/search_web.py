@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from langgraph.runtime import Runtime
 
 from backends.errors import WebUnavailable
@@ -17,7 +19,7 @@ async def search_web(state: State, runtime: Runtime[Context]) -> Update:
     queries = plan["web_queries"] or [plan["rewritten_query"]]
     report: WebReport = {"used": False, "reason": "", "queries": queries, "results": 0}
     results: list[Json] = []
-    web = step.library.web
+    web = await asyncio.to_thread(lambda: step.library.web)  # whether it may be used stands in a file
     if web is None:
         report["reason"] = "no web key is configured (TAVILY_API_KEY)"
     else:

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from backends.errors import BadRequest, PerquireError
+from backends.errors import BadRequest, EmbeddingsUnavailable, PerquireError
 from backends.workspace import Filters, Workspace
 from graph.options import Options
+from nodes.strategies.hybrid import without_dense
 from perquire.agent import CONCURRENT, Agent
 from retrieval.fuse import convex_combination
 from retrieval.types import Json, Passage
@@ -73,12 +74,29 @@ def plan_rows(agent: Agent, questions: Path, out: Path, options: Json) -> None:
     _write(out, lines)
 
 
-def search(workspace: Workspace, query: str, k: int, scope: list[str], depth: int | None = None) -> list[Passage]:
-    """Plain hybrid retrieval: BM25 and dense neighbours, fused by score."""
+def search(
+    workspace: Workspace,
+    query: str,
+    k: int,
+    scope: list[str],
+    depth: int | None = None,
+    warnings: list[str] | None = None,
+) -> list[Passage]:
+    """Plain hybrid retrieval: BM25 and dense neighbours, fused by score.
+
+    Where the embedding model is away, the words alone are searched and `warnings` gets the reason; without a list to
+    tell it, EmbeddingsUnavailable is raised: what is measured must not change under way.
+    """
     filters = Filters(tuple(scope))
     depth = depth or max(50, k * DEPTH_FACTOR)
     sparse = dict(workspace.search_sparse(query, depth, filters))
-    dense = dict(workspace.search_dense(query, depth, filters))
+    try:
+        dense = dict(workspace.search_dense(query, depth, filters))
+    except EmbeddingsUnavailable as error:
+        if warnings is None:
+            raise
+        warnings.append(without_dense(error))
+        dense = {}
     legs = {"sparse": sparse, "dense": dense}
     fused = convex_combination(sparse, dense)[:k]
     texts = workspace.passages([n for n, _ in fused])

@@ -33,8 +33,9 @@ def ingest(
     as_json: AsJson = False,
 ) -> None:
     """Take files into the workspace; unchanged ones cost nothing, vanished ones go."""
-    from backends.embeddings import WordLlama
+    from backends.embeddings.choice import embedder_of
     from backends.ingest import FileReport, Ingestor, expand
+    from backends.settings import load_settings
     from perquire import show
 
     def tell(report: FileReport) -> None:
@@ -43,7 +44,7 @@ def ingest(
 
     with _errors():
         expand(paths)  # a mistyped path makes no workspace
-        reports = Ingestor(workspace, WordLlama()).ingest(paths, tell)
+        reports = Ingestor(workspace, embedder_of(workspace, load_settings())).ingest(paths, tell)
         show.ingest_summary(reports, workspace, as_json)
         if reports and all(r.outcome in {"failed", "skipped"} for r in reports):
             raise typer.Exit(1)
@@ -57,13 +58,12 @@ def remove(
 ) -> None:
     """Take sources out: from vectors, BM25 and tables together."""
     from backends.catalog import Catalog
-    from backends.embeddings import WordLlama
     from backends.ingest import Ingestor
     from perquire import show
 
     with _errors():
         Catalog(workspace)  # a workspace that is not there is an error, not a new one
-        gone = Ingestor(workspace, WordLlama()).remove(sources)
+        gone = Ingestor(workspace).remove(sources)
         show.removed(gone, as_json)
 
 
@@ -173,7 +173,9 @@ def search(
         if queries:
             batch.trec_run(space, queries, _needed(run, "--run"), k or 100, pinned)
         else:
-            show.passages(batch.search(space, question or "", k or 8, pinned), as_json)
+            warnings: list[str] = []
+            found = batch.search(space, question or "", k or 8, pinned, warnings=warnings)
+            show.passages(found, as_json, warnings)
 
 
 @app.command()

@@ -5,15 +5,23 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from backends.catalog import Catalog
-from backends.embeddings import WordLlama
+from backends.catalog import FILE_NAME, Catalog
+from backends.embeddings.choice import check_dimension, check_made_by, settings_of
+from backends.embeddings.openai_compatible import OpenAIEmbeddings
+from backends.embeddings.registry import embedder_for
 from backends.errors import NoWorkspace, PerquireError
+from backends.settings import load_settings
 from retrieval.types import Json
+
+ENDPOINT_S = 6.0
 
 
 def examine(folder: Path) -> list[Json]:
-    """Findings in a fixed order. Looks only; nothing is changed, no service is called, no secret is read out."""
-    return [*_workspace(folder), _embeddings(), _model(), _web()]
+    """Findings in a fixed order. Looks only: nothing is changed, no secret is read out.
+
+    An embeddings endpoint gets one small call; no other service is called.
+    """
+    return [*_workspace(folder), _embeddings(folder), _model(), _web()]
 
 
 def _workspace(folder: Path) -> list[Json]:
@@ -54,11 +62,23 @@ def _in_chroma(catalog: Catalog, chunks: int) -> tuple[str, str]:
     return "ok", f"Chroma holds all {chunks:,} chunks"
 
 
-def _embeddings() -> Json:
-    embedder = WordLlama()
-    vector = embedder.embed(["a pump"])[0]
-    works = len(vector) == embedder.dimension and bool(vector.any())
-    return _finding("embeddings", "ok" if works else "broken", f"{embedder.name}, {embedder.dimension} dimensions")
+def _embeddings(folder: Path) -> Json:
+    """The model that this workspace uses, tried on two words; an endpoint gets little time for them."""
+    try:
+        settings = load_settings()
+        own = settings_of(folder, settings)
+        own = own.model_copy(update={"timeout_s": min(own.timeout_s, ENDPOINT_S)})
+        embedder = embedder_for(own, settings.local_only)
+        works = bool(embedder.embed(["a pump"]).any())
+        says = f"{embedder.name}, {embedder.dimension} dimensions"
+        if isinstance(embedder, OpenAIEmbeddings):
+            says += f", by {embedder.address}"
+        if (folder / FILE_NAME).exists():
+            check_made_by(Catalog(folder), embedder)
+            check_dimension(Catalog(folder), embedder, embedder.dimension)
+    except PerquireError as error:
+        return _finding("embeddings", "broken", str(error))
+    return _finding("embeddings", "ok" if works else "broken", says if works else f"{says}: gives empty vectors")
 
 
 def _model() -> Json:

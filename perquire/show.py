@@ -132,9 +132,9 @@ def plan(decided: Json, as_json: bool) -> None:
         _say(f"by {who:<13} {', '.join(fields)}")
 
 
-def passages(found: Sequence[Passage], as_json: bool) -> None:
+def passages(found: Sequence[Passage], as_json: bool, warnings: Sequence[str] = ()) -> None:
     if as_json:
-        _json({"passages": list(found)})
+        _json({"passages": list(found), "warnings": list(warnings)})
         return
     if not found:
         _say("Nothing was found.")
@@ -142,6 +142,8 @@ def passages(found: Sequence[Passage], as_json: bool) -> None:
         ranks = ", ".join(f"{leg} {rank}" for leg, rank in p["ranks"].items())
         _say(f"{n}. {p['source']}{' · ' + p['place'] if p['place'] else ''}  {p['score']:.4f} ({ranks})")
         _say(f"   {' '.join(p['text'].split())[:300]}")
+    for warning in warnings:
+        _say(f"warning   {warning}")
 
 
 def answer(result: Json, as_json: bool) -> None:

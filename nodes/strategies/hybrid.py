@@ -5,7 +5,7 @@ The legs of one query are fused by score, the queries by reciprocal rank.
 
 from __future__ import annotations
 
-from backends.errors import StaleIndex
+from backends.errors import EmbeddingsUnavailable, StaleIndex
 from backends.workspace import Filters, Workspace
 from graph.context import Step
 from graph.state import Plan, Search
@@ -34,8 +34,8 @@ def hybrid(step: Step, workspace: Workspace, plan: Plan, searches: list[Search],
             run = workspace.search_sparse if leg == "sparse" else workspace.search_dense
             try:
                 hits = step.call("searches", run, search["text"], search["depth"], filters)
-            except StaleIndex as error:  # the other leg still answers; the note says how to mend this one
-                notes.append(str(error))
+            except (StaleIndex, EmbeddingsUnavailable) as error:  # the other leg still answers
+                notes.append(without_dense(error))
                 continue
             scores[leg] = dict(hits)
             for rank, (number, score) in enumerate(hits, start=1):
@@ -62,7 +62,12 @@ def hybrid(step: Step, workspace: Workspace, plan: Plan, searches: list[Search],
         for number, score in fused
         if number in found
     ]
-    return Found(passages, legs, notes)
+    return Found(passages, legs, list(dict.fromkeys(notes)))
+
+
+def without_dense(error: Exception) -> str:
+    """What the asker is told where the words alone are searched: how to mend the other leg."""
+    return f"Searched by words alone. {error}"
 
 
 def _holding(
