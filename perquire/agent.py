@@ -7,8 +7,6 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from backends.errors import BadRequest
 from backends.library import Library, default_library
 from graph.build import build_graph, build_planner
@@ -75,10 +73,4 @@ class Agent:
 
 def _request(question: str, options: Json) -> Json:
     """The graph's input. Raises BadRequest that names the option and what it may be."""
-    try:
-        said = Options.model_validate(options).said()
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "options"
-        raise BadRequest(f'Option "{where}": {first["msg"]}.') from None
-    return {"question": question, **said}
+    return {"question": question, **Options(**options).said()}
