@@ -40,7 +40,7 @@ def _node(*names: str) -> dict[str, Any]:
 class Options(BaseModel):
     """What a call may set (SPEC §2). Made from what a person typed: raises BadRequest, whichever door it came through.
 
-    The graph makes its input and its context by calling these classes, so a sentence raised here is what clients read.
+    The graph makes the context by calling its class, so a sentence raised here is what clients read.
     """
 
     model_config = ConfigDict(extra="ignore")
