@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -35,7 +36,7 @@ QUIET = {
 FOREIGN = ("PERQUIRE_", "OPENAI_", "TAVILY_", "LANGSMITH_", "LANGCHAIN_", "LANGGRAPH_", "PYTEST_")
 
 # Read by every Python that starts with the folder first on its path, before anything else is imported.
-WATCH = '''
+WATCH = """
 import os, sys
 
 _SEEN = os.environ["WATCH_FILE"]
@@ -60,16 +61,22 @@ def _watch(event, args):
 
 
 sys.addaudithook(_watch)
-'''
+"""
 
 ALARMS = (
     "Blocking call",
     "BlockingError",
-    "Traceback",
     "not msgpack serializable",
     "unregistered type",
     "Task exception was never retrieved",
     "was never awaited",
+    "ResourceWarning",
+)
+# The server logs a traceback for every run that fails, also where the caller was at fault. Those end in one of these.
+CALLERS_FAULT = re.compile(
+    r"backends\.errors\.(?:BadRequest|UnknownSource): "  # a sentence of ours
+    r"|ValueError: Unexpected message type: "  # a message that is none
+    r"|langgraph_api\.errors\.User(?:Interrupt|Rollback): "  # a run that a caller cancelled
 )
 
 
@@ -80,7 +87,6 @@ class Server:
     folder: Path
     url: str
     process: subprocess.Popen[bytes]
-    forgiven: list[str] = field(default_factory=list)
 
     @property
     def log(self) -> str:
@@ -93,9 +99,8 @@ class Server:
         return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
     def alarms(self) -> list[str]:
-        """Lines of the log that no healthy run writes, and every attempt to leave the machine."""
-        lines = [line for line in self.log.splitlines() if any(alarm in line for alarm in ALARMS)]
-        return lines + [line for line in self.watched if not line.startswith("imports ")]
+        """What no healthy run writes, and every attempt to leave the machine."""
+        return alarms(self.log) + [line for line in self.watched if not line.startswith("imports ")]
 
     def stop(self) -> None:
         """Ends the whole process group, at first politely."""
@@ -107,6 +112,17 @@ class Server:
                 except subprocess.TimeoutExpired:
                     continue
         self.process.wait(STOP_S)
+
+
+def alarms(log: str) -> list[str]:
+    """Lines of a log that no healthy run writes, and what each traceback ends in unless a caller was at fault."""
+    lines = log.splitlines()
+    found = [line for line in lines if any(alarm in line for alarm in ALARMS)]
+    for n, line in enumerate(lines):
+        if line.lstrip(" |+-").startswith("Traceback (most recent call last)"):
+            end = next((later for later in lines[n + 1 :] if later[:1].strip(" |+")), line)
+            found += [] if CALLERS_FAULT.match(end) else [end]
+    return found
 
 
 def environment(folder: Path, env: Mapping[str, str]) -> dict[str, str]:
