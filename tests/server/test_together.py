@@ -65,3 +65,22 @@ async def test_the_server_answers_while_ten_questions_run(server: Server) -> Non
     assert len(waits) >= 10
     assert sorted(waits)[len(waits) // 2] < 0.2
     assert max(waits) < STALL_S
+
+
+BY_ROUTE = {
+    "What does PX-311 mean?": ("documents", "answered"),
+    "Hello": ("none", "answered"),
+    "What is zinc trading at this morning?": ("web", "abstained"),
+    "Who wrote the symphony about glaciers?": ("documents", "abstained"),
+}
+
+
+async def test_every_route_runs_beside_the_others(server: Server) -> None:
+    async with get_client(url=server.url, api_key=None) as client:
+        outputs: Any = await asyncio.gather(
+            *(client.runs.wait(None, "agent", input={"question": question}) for question in BY_ROUTE)
+        )
+    found = {o["result"]["question"]: (o["result"]["plan"]["route"], o["result"]["status"]) for o in outputs}
+    assert found == BY_ROUTE
+    web = outputs[2]["result"]
+    assert "TAVILY_API_KEY" in web["web"]["reason"]
