@@ -1,6 +1,7 @@
 """Importing the graph costs nothing but time: no connection, no file, no model; the index waits for a question, once."""
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -20,7 +21,7 @@ SLOWER_THAN_LANGGRAPH = 2.0  # times; about a third where nothing heavy is impor
 
 # Both are timed in the same process, langgraph first: what it needs anyway is not counted twice.
 WATCHED_IMPORT = """
-import os, sys, time
+import json, os, sys, time
 
 seen = []
 
@@ -43,7 +44,7 @@ start = time.perf_counter()
 import graph.build
 own = time.perf_counter() - start
 heavy = [name for name in ("chromadb", "duckdb", "wordllama", "openai", "torch") if name in sys.modules]
-print(repr({"file": graph.build.__file__, "seen": seen, "heavy": heavy, "times": own / framework}))
+print(json.dumps({"file": graph.build.__file__, "seen": seen, "heavy": heavy, "times": own / framework}))
 """
 
 
@@ -58,7 +59,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Any:
         [sys.executable, "-c", WATCHED_IMPORT], cwd=folder, env=env, capture_output=True, text=True, check=True
     )
     folder.chmod(0o755)
-    return {**eval(done.stdout), "left": list(folder.iterdir()), "said": done.stderr}
+    return {**json.loads(done.stdout), "left": list(folder.iterdir()), "said": done.stderr}
 
 
 def test_this_tree_is_imported(imported: Any) -> None:
