@@ -95,10 +95,14 @@ def check_fresh(result: Any) -> None:
 
 def test_after_a_turn_that_stopped_behind_retrieval(client: SyncLangGraphClient, ask: Any, thread: str) -> None:
     client.runs.wait(thread, "agent", input={"question": WEIGHT, "top_k": 1}, interrupt_after=["retrieve"])
-    assert client.threads.get_state(thread)["next"] == ["grade"]
-    result = ask(thread, question=PERMIT)["result"]
+    stopped_at: Any = client.threads.get_state(thread)
+    assert stopped_at["next"] == ["grade"]
+    assert {p["source"] for p in stopped_at["values"]["passages"]} == {"pumps.md"}
+    result = ask(thread, question=PERMIT, scope=["people.md"])["result"]
     check_fresh(result)
     assert result["plan"]["top_k"] > 1
+    now: Any = client.threads.get_state(thread)
+    assert {p["source"] for p in now["values"]["passages"]} == {"people.md"}
 
 
 def test_after_a_cancelled_turn(client: SyncLangGraphClient, ask: Any, thread: str) -> None:
