@@ -69,7 +69,7 @@ def context_of(runtime: Runtime[Context]) -> Context:
     if isinstance(given, Context):
         return given
     if given:
-        return Context.model_validate(given)
+        return Context(**given)
     if not _DEFAULT:
         _DEFAULT.append(Context())
     return _DEFAULT[0]

@@ -9,8 +9,9 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from langgraph.channels import EphemeralValue
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from backends.errors import BadRequest
 from retrieval.types import Turn
 
 Tier = Literal["fast", "balanced", "deep"]
@@ -42,9 +43,20 @@ def _node(*names: str) -> dict[str, Any]:
 
 
 class Options(BaseModel):
-    """What a call may set (SPEC §2)."""
+    """What a call may set (SPEC §2). Made from what a person typed: raises BadRequest, whichever door it came through.
+
+    The graph makes the context by calling its class, so a sentence raised here is what clients read.
+    """
 
     model_config = ConfigDict(extra="ignore")
+
+    def __init__(self, /, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+            where = ".".join(str(part) for part in first["loc"]) or "options"
+            raise BadRequest(f'Option "{where}": {first["msg"]}.') from None
 
     tier: Annotated[Tier | None, OneTurn] = Field(
         None, title="Tier", description="The most that a question may cost.", json_schema_extra=_node("plan")

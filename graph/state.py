@@ -8,9 +8,10 @@ from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
 from langgraph.managed import RemainingSteps
 from langgraph.types import Overwrite
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 from typing_extensions import TypedDict
 
+from backends.errors import BadRequest
 from graph.options import OneTurn, Options, Route, Strategy, Tier
 from retrieval.types import Citation, Json, Passage, Turn
 
@@ -175,7 +176,11 @@ def append(old: list[Json], new: list[Json]) -> list[Json]:
 
 
 class Request(Options):
-    """The graph's input: a conversation or a question, and the per-call options."""
+    """The graph's input: a conversation or a question, and the per-call options.
+
+    What cannot be taken is kept, for `begin_turn` to raise. The graph makes a Request while it prepares a step, and again
+    over the last checkpoint when the next question arrives: raised here, one bad option would close its thread for good.
+    """
 
     messages: Annotated[list[AnyMessage], add_messages] = Field(
         default_factory=list,
@@ -183,6 +188,21 @@ class Request(Options):
         description="The conversation; its last human message is the question.",
     )
     question: Annotated[str | None, OneTurn] = Field(None, title="Question", description="In place of messages.")
+    _refusal: BadRequest | None = PrivateAttr(None)
+
+    def __init__(self, /, **data: Any) -> None:
+        refusal: BadRequest | None = None
+        try:
+            super().__init__(**data)
+        except BadRequest as error:
+            super().__init__()
+            refusal = error
+        self._refusal = refusal
+
+    def check(self) -> None:
+        """Raises BadRequest that names what cannot be taken."""
+        if self._refusal is not None:
+            raise self._refusal
 
 
 class Result(TypedDict):
@@ -243,7 +263,7 @@ class State(Shared, total=False):
 class Update(Shared, total=False):
     """What a node may change; a misspelt key is a type error."""
 
-    messages: list[AnyMessage]
+    messages: list[AnyMessage | Json]
     trace: list[Json] | Overwrite
 
 

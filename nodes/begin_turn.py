@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain_core.messages import AnyMessage, HumanMessage
+from langchain_core.messages import AnyMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
@@ -19,7 +19,8 @@ HISTORY_CHARS = 2_000  # of each turn
 
 
 def begin_turn(state: Request, runtime: Runtime[Context]) -> Update:
-    """Raises BadRequest for a question that is empty or far too long."""
+    """Raises BadRequest for an option that cannot be taken, and for a question that is empty or far too long."""
+    state.check()
     context = context_of(runtime)
     question, earlier, given = _question(state)
     question = question.encode(errors="replace").decode().strip()  # half a surrogate pair breaks every later stage
@@ -41,7 +42,8 @@ def begin_turn(state: Request, runtime: Runtime[Context]) -> Update:
         run["deadline"] = context.clock.seconds() + deadline
     step = Step("begin_turn", {}, runtime)
     return {
-        "messages": [] if given else [HumanMessage(question)],
+        # as plain data: a message object would be streamed as if it were part of the answer
+        "messages": [] if given else [{"role": "user", "content": question}],
         "asked": question,
         "turns": recent[-HISTORY_TURNS:],
         "said": said,

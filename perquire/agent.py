@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
+import contextvars
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
-
-from pydantic import ValidationError
+from typing import Any, TypeVar
 
 from backends.errors import BadRequest
 from backends.library import Library, default_library
@@ -17,6 +17,7 @@ from graph.options import Options
 from graph.state import Plan, Result
 from retrieval.types import Json
 
+T = TypeVar("T")
 CONCURRENT = 4  # questions of a batch that run side by side
 
 
@@ -25,6 +26,7 @@ class Agent:
 
     def __init__(self, workspace: str | Path | None = None, library: Library | None = None) -> None:
         self.graph = build_graph()
+        self.planner = build_planner()
         self.context = Context(
             workspace=str(workspace) if workspace else None,
             library=library or default_library(),
@@ -48,20 +50,24 @@ class Agent:
                 yield {"result": event["result"]}
 
     def ask(self, question: str, **options: Any) -> Result:
-        """`aask` for plain code; not from inside a running event loop."""
-        return asyncio.run(self.aask(question, **options))
+        """`aask` for plain code, also where an event loop runs already, as in a notebook."""
+        return _finished(self.aask(question, **options))
 
-    def plan(self, question: str, **options: Any) -> Plan:
+    async def aplan(self, question: str, **options: Any) -> Plan:
         """The plan alone; nothing is retrieved."""
-        state = asyncio.run(build_planner().ainvoke(_request(question, options), context=self.context))  # type: ignore[call-overload]
+        state = await self.planner.ainvoke(_request(question, options), context=self.context)  # type: ignore[call-overload]
         decided: Plan = state["decided"]
         return decided
+
+    def plan(self, question: str, **options: Any) -> Plan:
+        """`aplan` for plain code."""
+        return _finished(self.aplan(question, **options))
 
     def ask_many(self, rows: Iterable[tuple[str, Json]]) -> Iterator[Result | BadRequest]:
         """Answers in the order of the questions, some side by side; a bad row gives its error in its place."""
         pending = list(rows)
         for start in range(0, len(pending), CONCURRENT):
-            yield from asyncio.run(self._batch(pending[start : start + CONCURRENT]))
+            yield from _finished(self._batch(pending[start : start + CONCURRENT]))
 
     async def _batch(self, rows: list[tuple[str, Json]]) -> list[Result | BadRequest]:
         async def one(question: str, options: Json) -> Result | BadRequest:
@@ -73,12 +79,16 @@ class Agent:
         return await asyncio.gather(*(one(q, o) for q, o in rows))
 
 
+def _finished(work: Coroutine[Any, Any, T]) -> T:
+    """Runs it to its end: here, or in a thread with a loop of its own where this thread's loop is taken."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(max_workers=1) as aside:
+        return aside.submit(contextvars.copy_context().run, asyncio.run, work).result()
+
+
 def _request(question: str, options: Json) -> Json:
     """The graph's input. Raises BadRequest that names the option and what it may be."""
-    try:
-        said = Options.model_validate(options).said()
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "options"
-        raise BadRequest(f'Option "{where}": {first["msg"]}.') from None
-    return {"question": question, **said}
+    return {"question": question, **Options(**options).said()}

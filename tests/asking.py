@@ -10,10 +10,10 @@ import pytest
 from pydantic import SecretStr
 from standin import StandIn
 
-from retrieval.types import Message
 from backends.errors import ModelUnavailable
 from backends.openai_chat import OpenAIChat
 from backends.settings import Endpoint
+from retrieval.types import Message
 
 KEY = "sk-never-to-be-seen-4711"
 ASK: list[Message] = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who signs the permit?"}]

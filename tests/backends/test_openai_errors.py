@@ -13,9 +13,9 @@ from pydantic import SecretStr
 from standin import Body, Cut, Flood, Hang, Say, StandIn, Status
 from standin_replies import Behaviour
 
-from retrieval.types import Message
 from backends.errors import ModelUnavailable
 from backends.openai_chat import OpenAIChat
+from retrieval.types import Message
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
 

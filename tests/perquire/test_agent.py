@@ -1,0 +1,71 @@
+"""The embedded agent answers from plain code, from async code, and from plain code inside a running loop."""
+
+import contextvars
+from typing import Any
+
+import pytest
+
+from backends.errors import BadRequest
+from backends.library import Library
+from perquire.agent import Agent
+
+QUESTION = "How heavy is the Q4 pump?"
+ROWS: list[tuple[str, Any]] = [(QUESTION, {}), ("", {}), (QUESTION, {"tier": "huge"}), ("What does PX-311 mean?", {})]
+
+
+@pytest.fixture
+def agent(library: Library) -> Agent:
+    return Agent(library=library)
+
+
+def check_batch(answers: list[Any]) -> None:
+    assert [isinstance(a, BadRequest) for a in answers] == [False, True, True, False]
+    assert "58 kg" in answers[0]["answer"]
+    assert 'Option "tier"' in str(answers[2])
+    assert "0.8 bar" in answers[3]["answer"]
+
+
+def test_from_plain_code(agent: Agent) -> None:
+    assert "58 kg" in agent.ask(QUESTION)["answer"]
+    assert agent.plan(QUESTION)["route"] == "documents"
+    check_batch(list(agent.ask_many(ROWS)))
+
+
+async def test_from_plain_code_inside_a_running_loop(agent: Agent) -> None:
+    """As in a notebook, whose cells run on a loop."""
+    assert "58 kg" in agent.ask(QUESTION)["answer"]
+    assert agent.plan(QUESTION)["route"] == "documents"
+    check_batch(list(agent.ask_many(ROWS)))
+
+
+async def test_from_async_code(agent: Agent) -> None:
+    assert "58 kg" in (await agent.aask(QUESTION))["answer"]
+    assert (await agent.aplan(QUESTION))["route"] == "documents"
+
+
+async def test_a_refusal_keeps_its_kind_inside_a_running_loop(agent: Agent) -> None:
+    with pytest.raises(BadRequest, match='Option "top_k"'):
+        agent.ask(QUESTION, top_k=0)
+    with pytest.raises(BadRequest, match="empty"):
+        agent.plan(" ")
+
+
+async def test_context_variables_of_the_caller_are_seen_inside(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="")
+    seen: list[str] = []
+    whole = agent.aask
+
+    async def noting(question: str, **options: Any) -> Any:
+        seen.append(variable.get())
+        return await whole(question, **options)
+
+    monkeypatch.setattr(agent, "aask", noting)
+    variable.set("mine")
+    agent.ask(QUESTION)
+    assert seen == ["mine"]
+
+
+async def test_a_stream_ends_with_the_answer_object(agent: Agent) -> None:
+    events = [event async for event in agent.astream(QUESTION)]
+    assert [e["event"] for e in events[:-1]] == ["plan", "preflight", "retrieve", "grade", "answer", "finish"]
+    assert "58 kg" in events[-1]["result"]["answer"]
