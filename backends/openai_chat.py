@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from backends.chat import ChatModel, ChatReply, Message
+from backends.chat import ChatModel, ChatReply
 from backends.endpoint_memory import EndpointMemory
 from backends.errors import ModelUnavailable
 from backends.openai_errors import Cut, Empty, Failed, Malformed, Unusable, explain, refusal_in, refused_parameter
 from backends.openai_http import Line
 from backends.openai_request import Reply, Request, make_request
 from backends.settings import Endpoint, OutputMode, on_loopback
-from retrieval.types import Json
+from retrieval.types import Json, Message
 
 if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI

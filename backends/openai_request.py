@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from backends.chat import ChatReply, Message
+from backends.chat import ChatReply
 from backends.settings import Endpoint, OutputMode
 from retrieval.tokens import estimate, estimate_messages
-from retrieval.types import Json
+from retrieval.types import Json, Message
 
 REPLY = "reply"
 TOOL_PROMPT = 120  # tokens of instruction around tools: 60 to 100 in the chat templates seen

@@ -15,7 +15,7 @@ from backends.settings import OutputMode, Role
 from graph.context import Step
 from retrieval.json_reply import parse_reply
 from retrieval.tokens import estimate_messages
-from retrieval.types import Message
+from retrieval.types import Json, Message
 
 ATTEMPTS = 3
 BACKOFF_S = 0.5
@@ -105,9 +105,19 @@ async def _in_mode(
     """One reply; `patient` says whether a server error may be the server's passing trouble rather than the mode."""
 
     async def attempt() -> ChatReply:
-        return await step.attempt(model, messages, schema=shape.model_json_schema(), mode=mode)
+        return await step.attempt(model, messages, schema=_strict(shape.model_json_schema()), mode=mode)
 
     return await _retrying(step, but_not=() if patient else ("server",))(attempt)
+
+
+def _strict(schema: Json) -> Json:
+    """The schema as strict endpoints take it: every property required, none beside them, no defaults."""
+    out = {k: _strict(v) if isinstance(v, dict) else v for k, v in schema.items() if k not in {"default", "title"}}
+    if isinstance(out.get("anyOf"), list):
+        out["anyOf"] = [_strict(v) for v in out["anyOf"]]
+    if isinstance(out.get("properties"), dict):
+        out |= {"required": list(out["properties"]), "additionalProperties": False}
+    return out
 
 
 def _retrying(step: Step, but_not: tuple[str, ...] = ()) -> AsyncRetrying:
@@ -147,6 +157,6 @@ def _repair(said: str, problem: str) -> list[Message]:
         {"role": "assistant", "content": said[:SHOWN] or "(nothing)"},
         {
             "role": "user",
-            "content": f"That cannot be used: {problem}. Reply again with one JSON object of the shape asked for and nothing else.",
+            "content": f"That cannot be used: {problem}. Reply with one JSON object of the shape asked for, nothing else.",
         },
     ]

@@ -123,7 +123,8 @@ analytical (patterns over sources) | table | none
 "document_queries": 1 to 3 short searches in the words that the documents would use
 "confidence": 0 to 1"""
     if web:
-        system += '\n"web_relevance": required | useful | irrelevant\n"requires_fresh_web": true or false\n"web_queries": searches'
+        system += '\n"web_relevance": required | useful | irrelevant\n"requires_fresh_web": true or false'
+        system += '\n"web_queries": searches for the web'
     talk = "".join(f"{t['role']}: {data(t['content'])[:TURN_CHARS]}\n" for t in turns[-TURNS:])
     before = f"<conversation>\n{talk}</conversation>\n" if talk else ""
     return [

@@ -20,11 +20,12 @@ from standin import Body, Cut, Flood, Hang, Say, StandIn, Status
 from standin_replies import Behaviour
 from typing_extensions import TypedDict
 
-from backends.chat import ChatModel, Message
+from backends.chat import ChatModel
 from backends.errors import ModelUnavailable
 from backends.openai_chat import OpenAIChat
 from backends.openai_http import REPLY_BYTES
 from backends.settings import Price
+from retrieval.types import Message
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
 
