@@ -112,10 +112,16 @@ async def _in_mode(
 
 def _strict(schema: Json) -> Json:
     """The schema as strict endpoints take it: every property required, none beside them, no defaults."""
-    out = {k: _strict(v) if isinstance(v, dict) else v for k, v in schema.items() if k not in {"default", "title"}}
-    if isinstance(out.get("anyOf"), list):
-        out["anyOf"] = [_strict(v) for v in out["anyOf"]]
-    if isinstance(out.get("properties"), dict):
+    out = {k: v for k, v in schema.items() if k not in {"default", "title"}}
+    for key in ("anyOf", "allOf"):
+        if key in out:
+            out[key] = [_strict(part) for part in out[key]]
+    for key in ("properties", "$defs"):
+        if key in out:
+            out[key] = {name: _strict(part) for name, part in out[key].items()}
+    if "items" in out:
+        out["items"] = _strict(out["items"])
+    if "properties" in out:
         out |= {"required": list(out["properties"]), "additionalProperties": False}
     return out
 

@@ -143,6 +143,7 @@ class Draft(TypedDict):
     citations: list[Citation]
     missing: list[str]
     mode: NotRequired[Mode]
+    message_id: NotRequired[str]  # of the message whose pieces were streamed
 
 
 class Usage(TypedDict):

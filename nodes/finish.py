@@ -22,7 +22,7 @@ def finish(state: State, runtime: Runtime[Context]) -> Update:
         "question": state["asked"],
         "answer": draft["answer"],
         "status": draft["status"],
-        "mode": "extractive",
+        "mode": draft.get("mode", "extractive"),
         "language": language_of(state["asked"]),
         "citations": draft["citations"],
         "plan": plan,
@@ -34,5 +34,9 @@ def finish(state: State, runtime: Runtime[Context]) -> Update:
         "missing": draft["missing"],
         "warnings": [*state["warnings"], *(n for n in plan["notes"] if "as asked" in n)],
     }
-    message = AIMessage(draft["answer"], additional_kwargs={"citations": draft["citations"], "status": draft["status"]})
+    message = AIMessage(
+        draft["answer"],
+        id=draft.get("message_id"),
+        additional_kwargs={"citations": draft["citations"], "status": draft["status"]},
+    )
     return {"result": result, "messages": [message], "trace": trace, "usage": usage}
