@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -10,16 +11,20 @@ from backends.embeddings.choice import check_dimension, check_made_by, settings_
 from backends.embeddings.openai_compatible import OpenAIEmbeddings
 from backends.embeddings.registry import embedder_for
 from backends.errors import NoWorkspace, PerquireError
+from backends.openai_chat import OpenAIChat
 from backends.settings import load_settings
 from retrieval.types import Json
 
 ENDPOINT_S = 6.0
 
 
+PROBE_S = 20.0  # a small model on a busy machine may take this long to begin
+
+
 def examine(folder: Path) -> list[Json]:
     """Findings in a fixed order. Looks only: nothing is changed, no secret is read out.
 
-    An embeddings endpoint gets one small call; no other service is called.
+    An embeddings endpoint and the answering model get one small call each; no other service is called.
     """
     return [*_workspace(folder), _embeddings(folder), _model(), _web()]
 
@@ -82,9 +87,21 @@ def _embeddings(folder: Path) -> Json:
 
 
 def _model() -> Json:
-    return _finding(
-        "model", "off", "this version runs without a model: rules plan, signals grade, answers are extracts"
-    )
+    """One short request to the answering model, where one is configured."""
+    off = "no model: rules plan, signals grade, answers are extracts. Set PERQUIRE_MODEL to have them written"
+    try:
+        settings = load_settings()
+        endpoint = settings.endpoint("answering")
+        if endpoint is None:
+            kept_off = settings.local_only and settings.model
+            return _finding(
+                "model", "off", "the endpoint is not on this machine, and local_only is set" if kept_off else off
+            )
+        model = OpenAIChat(endpoint)
+        asyncio.run(model.attempt([{"role": "user", "content": "Say yes."}], max_completion=16, timeout_s=PROBE_S))
+    except PerquireError as error:
+        return _finding("model", "broken", str(error))
+    return _finding("model", "ok", f"{endpoint.model} at {endpoint.host} answers")
 
 
 def _web() -> Json:

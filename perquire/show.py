@@ -122,7 +122,12 @@ def plan(decided: Json, as_json: bool) -> None:
     _say(f"sure    {decided['confidence']:.2f} ({decided['planner']} planner, {decided['planning_ms']:.1f} ms)")
     for search in decided["searches"]:
         _say(f"search  {search['kind']}: {search['text'][:200]}  [{'+'.join(search['legs'])}, {search['depth']} deep]")
-    _say(f"price   0 model calls, {sum(len(s['legs']) for s in decided['searches'])} searches before corrections")
+    price = decided["price"]
+    tokens = f" (about {price['input_tokens']:,} + {price['output_tokens']:,} tokens)" if price["model_calls"] else ""
+    money = f", {price['cost']:.4f} in money" if price["cost"] is not None else ""
+    _say(f"price   {price['model_calls']} model calls{tokens}{money}, {price['searches']} searches before corrections")
+    if decided["fallback"]:
+        _say(f"fallback  {decided['fallback_reason']}")
     for note in decided["notes"]:
         _say(f"note    {note}")
     by: dict[str, list[str]] = {}
@@ -146,6 +151,14 @@ def passages(found: Sequence[Passage], as_json: bool, warnings: Sequence[str] = 
         _say(f"warning   {warning}")
 
 
+def _tokens(usage: Json) -> str:
+    """Tokens and money of a receipt, where a model was asked."""
+    if not usage["model_calls"]:
+        return ""
+    money = f" · {usage['cost']:.4f} in money" if usage["cost"] is not None else ""
+    return f"{usage['input_tokens']:,} + {usage['output_tokens']:,} tokens{money} · "
+
+
 def answer(result: Json, as_json: bool) -> None:
     """The plan in a line, the answer, its citations, the receipt."""
     if as_json:
@@ -165,7 +178,7 @@ def answer(result: Json, as_json: bool) -> None:
     grade, usage = result["grade"], result["usage"]
     graded = f"evidence {grade['band']} (p {grade['probability']:.2f}, not calibrated here) · " if grade else ""
     _say(
-        f"receipt   {result['status']} · {result['mode']} · {graded}{usage['model_calls']} model calls · "
+        f"receipt   {result['status']} · {result['mode']} · {graded}{usage['model_calls']} model calls · {_tokens(usage)}"
         f"{usage['searches']} searches · {usage['ms']:.0f} ms"
     )
     for warning in result["warnings"]:
