@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -262,6 +263,7 @@ def _errors() -> Iterator[None]:
 def main() -> None:
     """The console script."""
     load_dotenv(Path(".env"))
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # a library turns its line per request on
     gc.set_threshold(100_000)  # imports make no garbage, but looking for it costs a third of a cold start
     try:
         app()

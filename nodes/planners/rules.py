@@ -18,6 +18,7 @@ from retrieval.types import Manifest, Turn
 UNKNOWN_WORLD = (
     0.45  # ⚙ share of a question's weight that the corpus does not hold, above which "today" means the world
 )
+LONGEST_SUBJECT = 300  # characters of the question before that a follow-up takes along
 TABLE_BAR = 0.5  # ⚙ share of a question's terms that are names, columns or values of one table
 
 _GREETING = re.compile(
@@ -165,7 +166,7 @@ def _standalone(features: Features, history: Sequence[Turn]) -> str:
     answers = [t["content"] for t in history if t["role"] == "assistant"]
     names = re.findall(r"\b(?:[A-Z][\w-]*\w(?:\s+(?=[A-Z]))?)+", _without_marks(answers[-1])[:400]) if answers else []
     proper = [n.strip() for n in names if " " in n.strip() or re.search(r"\d|[A-Z].*[A-Z]", n)]
-    subject = " ".join(dict.fromkeys([*(questions[-1:]), *proper[:4]]))
+    subject = " ".join(dict.fromkeys([*(q[:LONGEST_SUBJECT] for q in questions[-1:]), *proper[:4]]))
     return f"{features.text} ({subject})" if subject else features.text
 
 

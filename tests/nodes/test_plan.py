@@ -80,3 +80,10 @@ def test_a_requested_count_is_sought(context: Context) -> None:
 def test_unknown_source_lists_the_known_ones(context: Context) -> None:
     with pytest.raises(UnknownSource, match=r'"nowhere.md" is no source.*pumps\.md'):
         plan(context, "What does PX-311 mean?", scope=["nowhere.md"])
+
+
+def test_a_follow_up_takes_no_whole_document_along(context: Context) -> None:
+    history = [{"role": "user", "content": "pump " * 3_000}, {"role": "assistant", "content": "Yes."}]
+    made = plan(context, "And its weight?", history=history)
+    assert made["rewritten_query"].startswith("And its weight? (pump")
+    assert len(made["rewritten_query"]) < 500
