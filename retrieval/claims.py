@@ -23,6 +23,7 @@ _LOOSE = re.compile(
 )
 _AFTER_STOP = re.compile(r"([.!?。！？])((?:\s*\[[TW]?\d+\])+)")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_COUNTED = re.compile(r"\b(?:once|twice|thrice|two|three|four|five|six|seven|eight|nine|ten|twelve|dozen|half)\b", re.I)
 _IDENTIFIER = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*\b")
 
 
@@ -103,7 +104,9 @@ def check(claim: Claim, evidence: Mapping[str, str], idf: Mapping[str, float], *
 
 def is_slight(text: str) -> bool:
     """Does a sentence claim nothing that could be checked: a heading, a connecting phrase?"""
-    return not _NUMBER.search(text) and (len(content_terms(text)) <= SLIGHT or text.rstrip().endswith(":"))
+    if _NUMBER.search(text) or _COUNTED.search(text):
+        return False
+    return len(content_terms(text)) <= SLIGHT or text.rstrip().endswith(":")
 
 
 def coverage(text: str, passage: str, idf: Mapping[str, float]) -> float:
