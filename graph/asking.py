@@ -13,6 +13,7 @@ from backends.chat import ChatModel, ChatReply
 from backends.errors import ModelUnavailable
 from backends.settings import OutputMode, Role
 from graph.context import Step
+from graph.seam import OverBudget
 from retrieval.json_reply import parse_reply
 from retrieval.tokens import estimate_messages
 from retrieval.types import Json, Message
@@ -137,11 +138,18 @@ def _retrying(step: Step, but_not: tuple[str, ...] = ()) -> AsyncRetrying:
         asked = error.retry_after if isinstance(error, ModelUnavailable) else None
         return asked if asked is not None else float(BACKOFF_S * 2 ** (state.attempt_number - 1))
 
+    async def sleep(seconds: float) -> None:
+        if step.model_calls_left() < 1:
+            raise OverBudget("max_model_calls")  # waited for in vain
+        if step.late(seconds):
+            raise OverBudget("deadline_s")
+        await step.context.clock.sleep(seconds)
+
     return AsyncRetrying(
         retry=retry_if_exception(worth_it),
         stop=stop_after_attempt(ATTEMPTS),
         wait=wait,
-        sleep=step.context.clock.sleep,
+        sleep=sleep,
         reraise=True,
     )
 

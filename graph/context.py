@@ -132,17 +132,18 @@ class Step:
         allowed = TIER_CALLS[self._said.get("tier") or "balanced"] if said is None else int(said)
         return int(allowed - self._spent("model_calls"))
 
-    def late(self) -> bool:
-        """Is the turn past its deadline?"""
-        return self._deadline() is not None and bool(self._seam.call(self.node, self._is_late, (), {}))
+    def late(self, after: float = 0.0) -> bool:
+        """Is the turn past its deadline, or will it be after so many seconds?"""
+        args = (after,) if after else ()
+        return self._deadline() is not None and bool(self._seam.call(self.node, self._is_late, args, {}))
 
     def _deadline(self) -> float | None:
         deadline = self._run.get("deadline")
         return None if deadline is None else float(deadline)
 
-    def _is_late(self) -> bool:
+    def _is_late(self, after: float = 0.0) -> bool:
         deadline = self._deadline()
-        return deadline is not None and self.context.clock.seconds() > deadline
+        return deadline is not None and self.context.clock.seconds() + after > deadline
 
     def _is_there(self) -> bool:
         self.library.workspace(self._said.get("workspace"))

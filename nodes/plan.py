@@ -84,7 +84,7 @@ async def _propose(step: Step, state: State, sight: Sight) -> Proposal:
     try:
         reply = await ask_json(step, model, request, Reply)
     except (ModelUnavailable, OverBudget) as error:
-        why = f"the budget {error} is spent" if isinstance(error, OverBudget) else str(error)
+        why = f"The budget {error} is spent." if isinstance(error, OverBudget) else str(error)
         return Proposal(rules, "rules", fallback=why)
     suggestion, notes = merged(rules, reply, sight.features, web=sight.web)
     return Proposal(suggestion, "semantic", notes=tuple(notes))

@@ -10,7 +10,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from graph.options import Route
 from graph.state import Evidence, Level, Relevance, TaskType
 from prompts.wording import data
-from retrieval.json_reply import known, texts
+from retrieval.json_reply import known, texts, whole
 from retrieval.types import Manifest, Message, Turn
 
 MANIFEST_CHARS = 4_000
@@ -49,7 +49,7 @@ def _route(value: Any) -> Any:
 def _number(value: Any, low: float, high: float) -> float | None:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last of an integer of hundreds of digits
         return None
     return min(max(number, low), high) if number == number else None
 
@@ -65,7 +65,7 @@ class Reply(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    reasoning: Annotated[str, BeforeValidator(lambda v: " ".join(str(v or "").split())[:300])] = ""
+    reasoning: Annotated[str, BeforeValidator(lambda v: " ".join(whole(str(v or "")).split())[:300])] = ""
     route: Annotated[Route, BeforeValidator(_route)]
     task_type: Annotated[TaskType | None, BeforeValidator(lambda v: known(v, TASKS, TASK_ALIASES))] = None
     retrieval_strategy: Annotated[Evidence | None, BeforeValidator(lambda v: known(v, EVIDENCE))] = None
@@ -92,7 +92,10 @@ class Reply(BaseModel):
 def messages(
     question: str, turns: Sequence[Turn], manifest: Manifest, now: str, *, web: bool, budget: int = MANIFEST_CHARS
 ) -> list[Message]:
-    """The request. What cannot be done here (no web, no table) is not offered."""
+    """The request. What cannot be done here (no web, no table) is not offered.
+
+    `budget` bounds the characters of the manifest, and those of the question, which may bring a long text along.
+    """
     routes = ["documents: passages of the collection answer it"]
     if web:
         routes.append("web: only the world outside can answer, and the collection is not about it")
@@ -126,11 +129,17 @@ analytical (patterns over sources) | table | none
         system += '\n"web_relevance": required | useful | irrelevant\n"requires_fresh_web": true or false'
         system += '\n"web_queries": searches for the web'
     talk = "".join(f"{t['role']}: {data(t['content'])[:TURN_CHARS]}\n" for t in turns[-TURNS:])
+    asked = data(_ends(question, budget))
     before = f"<conversation>\n{talk}</conversation>\n" if talk else ""
     return [
         {"role": "system", "content": system},
-        {"role": "user", "content": f"{before}<question>{data(question)}</question>"},
+        {"role": "user", "content": f"{before}<question>{asked}</question>"},
     ]
+
+
+def _ends(text: str, most: int) -> str:
+    """A text whole, or its two ends: what is asked of a long text stands before or behind it."""
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-(most // 2) :]}"
 
 
 def outline(manifest: Manifest, budget: int) -> str:

@@ -8,7 +8,7 @@ LANGUAGES = {
     "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese", "nl": "Dutch",
     "sv": "Swedish", "ja": "Japanese", "ko": "Korean", "zh": "Chinese", "ar": "Arabic", "ru": "Russian", "el": "Greek",
 }  # fmt: skip
-_TAG = re.compile(r"</?\s*(?:manifest|passages?|conversation|question|draft|text)\b[^>]*>", re.I)
+_TAG = re.compile(r"<\s*/?\s*(?:manifest|passages?|conversation|question|draft|text)\b(?:[^<>]*>)?", re.I)
 _MARK = re.compile(r"\[([TW]?\d+)\]")
 
 

@@ -7,14 +7,30 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.S | re.I)
-_CLOSED_ONLY = re.compile(r"^.*</think(?:ing)?>", re.S | re.I)  # the template ate the opening tag
-_NEVER_CLOSED = re.compile(r"<think(?:ing)?>.*$", re.S | re.I)
+_TAG = re.compile(r"<(/?)think(?:ing)?>", re.I)
+_MARK = re.compile(r"\\.|[\"{}\[\]]", re.S)
+_OPENING = re.compile(r"[{\[]")
+MOST_SCANNED = 2_000_000  # characters read in vain for the ends of brackets, all of them together
 
 
 def without_reasoning(text: str) -> str:
-    """The reply without <think> blocks, also where only one of the two tags is there."""
-    return _NEVER_CLOSED.sub("", _CLOSED_ONLY.sub("", _THOUGHT.sub("", text))).strip()
+    """The reply without <think> blocks, also where only one of the two tags is there.
+
+    Tag by tag, in one pass: a pattern over whole blocks would read to the end again for each tag that is never closed.
+    """
+    kept: list[str] = []
+    position, thinking = 0, False
+    for tag in _TAG.finditer(text):
+        if tag.group(1):
+            if not thinking:  # the template ate the opening tag: all before it was thought
+                kept.clear()
+            position, thinking = tag.end(), False
+        elif not thinking:
+            kept.append(text[position : tag.start()])
+            thinking = True
+    if not thinking:
+        kept.append(text[position:])
+    return "".join(kept).strip()
 
 
 def parse_reply(text: str) -> Any:
@@ -32,17 +48,25 @@ def parse_reply(text: str) -> Any:
         return json.loads(said)
     except ValueError:
         pass  # JSON with something around it, or none
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply") from None
     found: list[Any] = []
-    position = 0
-    while (start := _next(said, position, "{[")) >= 0:
+    position, scanned = 0, 0
+    while opened := _OPENING.search(said, position):
+        start = opened.start()
+        end = _closing(said, start)
+        if end < 0 and opened.group() == "{":
+            raise ValueError("a brace is opened and never closed")
+        if end < 0:  # a bracket of prose, and the rest was read in vain
+            scanned, position = scanned + len(said) - start, start + 1
+            if scanned > MOST_SCANNED:
+                raise ValueError("the reply is full of brackets that are never closed")
+            continue
+        position = end + 1
         try:
-            value, position = json.JSONDecoder().raw_decode(said, start)
-            found.append(value)
+            found.append(json.loads(said[start:position]))
         except ValueError:
-            end = _closing(said, start)
-            if end < 0 and said[start] == "{":
-                raise ValueError("a brace is opened and never closed") from None
-            position = max(start, end) + 1  # braces of prose
+            continue  # brackets of prose
         except RecursionError:
             raise ValueError("the JSON is nested too deeply") from None
     objects = [value for value in found if isinstance(value, dict)]
@@ -69,21 +93,26 @@ def known(value: Any, choices: Sequence[str], aliases: dict[str, str] | None = N
 def texts(value: Any, most: int, longest: int) -> list[str]:
     """A list of texts from a list or one text; blank ones, repeated ones and what is no text are left out."""
     items = value if isinstance(value, list) else [value]
-    kept = [" ".join(item.split())[:longest] for item in items if isinstance(item, str) and item.strip()]
+    kept = [" ".join(whole(item).split())[:longest] for item in items if isinstance(item, str) and item.strip()]
     return list(dict.fromkeys(kept))[:most]
 
 
-def _next(text: str, start: int, which: str) -> int:
-    places = [p for p in (text.find(c, start) for c in which) if p >= 0]
-    return min(places, default=-1)
+def whole(text: str) -> str:
+    """The text without half surrogate pairs, which JSON can escape and no later stage can encode."""
+    return text.encode(errors="replace").decode()
 
 
 def _closing(text: str, start: int) -> int:
-    """Where the bracket at `start` is closed, strings aside; -1 where it never is."""
-    depth = 0
-    for match in re.finditer(r'"(?:\\.|[^"\\])*"|[{}\[\]]', text[start:], re.S):
+    """Where the bracket at `start` is closed, strings aside; -1 where it never is. Reads no character twice."""
+    depth, quoted = 0, False
+    for match in _MARK.finditer(text, start):
         mark = match.group()
-        depth += (mark in "{[") - (mark in "}]")
-        if depth == 0 and mark in "}]":
-            return start + match.start()
+        if mark == '"':
+            quoted = not quoted
+        elif quoted or mark[0] == "\\":
+            continue
+        else:
+            depth += (mark in "{[") - (mark in "}]")
+            if depth == 0:
+                return match.start()
     return -1

@@ -49,8 +49,9 @@ class Request:
 
 class StandIn:
     def __init__(
-        self, script: Script | Sequence[Script], embeddings: Status | None = None, dimension: int = 16
+        self, script: Script | Sequence[Script], embeddings: Status | None = None, dimension: int = 16, port: int = 0
     ) -> None:
+        self.port = port
         self.script: list[Script] = list(script) if isinstance(script, Sequence) else [script]
         self.embeddings, self.dimension = embeddings, dimension
         self.requests: list[Request] = []
@@ -61,7 +62,7 @@ class StandIn:
 
     def __enter__(self) -> StandIn:
         handler = type("Handler", (_Handler,), {"stand_in": self})
-        self._server = _Server(("127.0.0.1", 0), handler)
+        self._server = _Server(("127.0.0.1", self.port), handler)
         self.base_url = f"http://127.0.0.1:{self._server.server_port}/v1"
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
         self._thread.start()
