@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import copy
 from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +15,7 @@ from backends.library import Library, default_library
 from graph.build import build_graph, build_planner
 from graph.context import Context
 from graph.options import Options
+from graph.seam import Seam
 from graph.state import Plan, Result
 from retrieval.types import Json
 
@@ -32,15 +34,21 @@ class Agent:
             library=library or default_library(),
         )
 
+    def recorded_by(self, seam: Seam) -> Agent:
+        """The same agent, whose backend calls all pass that seam."""
+        other = copy.copy(self)
+        other.context = self.context.model_copy(update={"seam": seam})
+        return other
+
     async def aask(self, question: str, **options: Any) -> Result:
         """The answer object. Raises PerquireError where the question or an option cannot be taken."""
-        state = await self.graph.ainvoke(_request(question, options), context=self.context)  # type: ignore[call-overload]
+        state = await self.graph.ainvoke(request_of(question, options), context=self.context)  # type: ignore[call-overload]
         result: Result = state["result"]
         return result
 
     async def astream(self, question: str, **options: Any) -> AsyncIterator[Json]:
         """Each decision as it falls; the last event has the key `result`."""
-        request = _request(question, options)
+        request = request_of(question, options)
         async for mode, event in self.graph.astream(  # type: ignore[call-overload]
             request, context=self.context, stream_mode=["custom", "values"]
         ):
@@ -55,7 +63,7 @@ class Agent:
 
     async def aplan(self, question: str, **options: Any) -> Plan:
         """The plan alone; nothing is retrieved."""
-        state = await self.planner.ainvoke(_request(question, options), context=self.context)  # type: ignore[call-overload]
+        state = await self.planner.ainvoke(request_of(question, options), context=self.context)  # type: ignore[call-overload]
         decided: Plan = state["decided"]
         return decided
 
@@ -89,6 +97,6 @@ def _finished(work: Coroutine[Any, Any, T]) -> T:
         return aside.submit(contextvars.copy_context().run, asyncio.run, work).result()
 
 
-def _request(question: str, options: Json) -> Json:
+def request_of(question: str, options: Json) -> Json:
     """The graph's input. Raises BadRequest that names the option and what it may be."""
     return {"question": question, **Options(**options).said()}

@@ -59,7 +59,7 @@ def ask_rows(agent: Agent, questions: Path, out: Path, options: Json) -> None:
                 done[row_id] = json.dumps({"id": row_id, **body}, ensure_ascii=False)
                 sink.write(done[row_id] + "\n")
                 sink.flush()
-    _write(out, [done[row_id] for row_id, _, _ in rows])
+    write_lines(out, [done[row_id] for row_id, _, _ in rows])
 
 
 def plan_rows(agent: Agent, questions: Path, out: Path, options: Json) -> None:
@@ -71,7 +71,7 @@ def plan_rows(agent: Agent, questions: Path, out: Path, options: Json) -> None:
         except BadRequest as error:
             body = {"plan": None, "error": str(error)}
         lines.append(json.dumps({"id": row_id, **body}, ensure_ascii=False))
-    _write(out, lines)
+    write_lines(out, lines)
 
 
 def search(
@@ -117,7 +117,7 @@ def trec_run(workspace: Workspace, queries: Path, run: Path, k: int, scope: list
             best.setdefault(passage["source"], passage["score"])
         for rank, (source, score) in enumerate(list(best.items())[:k], start=1):
             lines.append(f"{_word(row_id)} Q0 {_word(source)} {rank} {score:.6f} perquire")
-    _write(run, lines)
+    write_lines(run, lines)
 
 
 def _word(name: str) -> str:
@@ -137,7 +137,7 @@ def _done(out: Path) -> dict[str, str]:
     return done
 
 
-def _write(file: Path, lines: list[str]) -> None:
+def write_lines(file: Path, lines: list[str]) -> None:
     """Whole or not at all."""
     temporary = file.with_name(file.name + ".part")
     temporary.write_text("".join(line + "\n" for line in lines), encoding="utf-8")

@@ -113,6 +113,7 @@ ScopeOption = Annotated[list[str] | None, typer.Option("--scope", help="A source
 WebOption = Annotated[str | None, typer.Option("--web", help="allow, ask or deny.")]
 NoPlan = Annotated[bool, typer.Option("--no-plan", help="The configured defaults alone decide.")]
 Now = Annotated[str | None, typer.Option("--now", help="The clock, e.g. 2026-03-31.")]
+Record = Annotated[Path | None, typer.Option("--record", help="Keep the run in this file, for `perquire replay`.")]
 MaxRisk = Annotated[
     float | None, typer.Option("--max-risk", help="Accepted chance that the evidence does not suffice.")
 ]
@@ -193,6 +194,7 @@ def ask(
     no_plan: NoPlan = False,
     max_risk: MaxRisk = None,
     now: Now = None,
+    record: Record = None,
     as_json: AsJson = False,
 ) -> None:
     """The whole graph: the plan in a line, the answer, its citations, the receipt."""
@@ -208,13 +210,39 @@ def ask(
     )
     with _errors():
         _one_of(question, questions, "--questions")
+        if questions and record:
+            _wrong_usage("--record keeps one run: give it with a question, not with --questions.")
         agent = _agent(workspace)
         from perquire import batch, show
 
         if questions:
             batch.ask_rows(agent, questions, _needed(out, "--out"), options)
+        elif record:
+            from perquire import replay as recording
+
+            show.answer(dict(recording.record(agent, question or "", options, record)), as_json)
         else:
             show.answer(agent.ask(question or "", **options), as_json)
+
+
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(help="What `perquire ask --record FILE` wrote.")],
+    workspace: Annotated[
+        Path | None,
+        typer.Option("--workspace", "-w", help="Compare its index with that of then. [default: the folder used then]"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a recording again, offline, and compare; exit 1 where the answer differs, with the reason."""
+    with _errors():
+        from perquire import replay as recording
+        from perquire import show
+
+        again = recording.replay(file, workspace)
+        show.replay(again, as_json)
+        if not again.same:
+            raise typer.Exit(1)
 
 
 def _agent(workspace: Path) -> Any:

@@ -7,13 +7,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from backends.catalog import Catalog
 from backends.ingest import FileReport
 from retrieval.types import Json, Manifest, Passage
+
+if TYPE_CHECKING:
+    from perquire.replay import Replay
 
 MARKS = {"added": "+", "changed": "~", "unchanged": "=", "removed": "-", "failed": "!", "skipped": "?"}
 
@@ -183,3 +186,17 @@ def answer(result: Json, as_json: bool) -> None:
     )
     for warning in result["warnings"]:
         _say(f"warning   {warning}")
+
+
+def replay(again: Replay, as_json: bool) -> None:
+    """Whether the answer object is the same, and each reason why not or what changed besides."""
+    if as_json:
+        _json({"same": again.same, **asdict(again)})
+        return
+    calls = _counted(again.calls, "recorded call")
+    if again.same:
+        _say(f"same      the answer object is equal ({calls}, durations left out)")
+    for difference in again.differences:
+        _say(f"differs   {difference}")
+    for note in again.notes:
+        _say(f"note      {note}")
