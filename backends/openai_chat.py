@@ -121,8 +121,9 @@ class OpenAIChat(ChatModel):
         return opened
 
     def _why_unfinished(self, request: Request, line: Line, reply: Reply) -> Exception:
-        """Some servers refuse a prompt that is too long by closing the stream at once."""
-        if reply.holds_nothing and line.received:
+        """Some servers refuse a prompt that is too long by closing the stream at once, and some that serve one request
+        at a time end it when the next one comes."""
+        if reply.holds_nothing and line.received and not line.began:
             return Malformed()
         if line.received or request.estimated_tokens() + request.max_completion <= self.context_window:
             return Cut()

@@ -28,6 +28,7 @@ class Line:
         Raises ValueError, ImportError or httpx.InvalidURL where the URL or a proxy's setting cannot be used.
         """
         self.received = 0
+        self.began = False  # has a stream sent a piece of a completion, be it an empty one?
         self._stream = stream
         self._bound = REPLY_BYTES + (STREAM_BYTES_PER_TOKEN * max_completion if stream else 0)
         parts = urlsplit(base_url)
@@ -75,6 +76,7 @@ class _Bounded(httpx.AsyncByteStream):
             self._line.received += len(data)
             if self._line.received > self._bound:
                 raise TooLong
+            self._line.began = self._line.began or b'"delta"' in data
             yield data
 
     async def aclose(self) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass
 from typing import Any
 
 from langgraph.runtime import Runtime
 
-from backends.errors import ModelUnavailable, NoWorkspace
+from backends.errors import ModelUnavailable, NoWorkspace, PerquireError
 from backends.workspace import Workspace
 from graph.asking import ask_json, chat_model
 from graph.context import Context, Step
@@ -24,6 +25,8 @@ from retrieval.tokenise import content_terms
 from retrieval.types import Manifest
 
 PROMPT_TOKENS, PASSAGE_TOKENS = 600, 250  # of an answer's instructions and of a passage, for the price; estimates
+
+log = logging.getLogger(__name__)
 
 EMPTY: Manifest = {"sources": [], "tables": [], "chunks": 0, "source_count": 0, "kinds": {}}
 
@@ -83,10 +86,15 @@ async def _propose(step: Step, state: State, sight: Sight) -> Proposal:
     )
     try:
         reply = await ask_json(step, model, request, Reply)
+        suggestion, notes = merged(rules, reply, sight.features, web=sight.web)
     except (ModelUnavailable, OverBudget) as error:
         why = f"The budget {error} is spent." if isinstance(error, OverBudget) else str(error)
         return Proposal(rules, "rules", fallback=why)
-    suggestion, notes = merged(rules, reply, sight.features, web=sight.web)
+    except PerquireError:  # meant for the person who asked
+        raise
+    except Exception as fault:  # a plan is only a suggestion: no fault of its planner may cost the question its answer
+        log.exception("The planner failed; the rules plan in its place.")
+        return Proposal(rules, "rules", fallback=f"The planner failed ({type(fault).__name__}); the log has the fault.")
     return Proposal(suggestion, "semantic", notes=tuple(notes))
 
 

@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
+from langchain_core.messages import AIMessageChunk
+
 from backends.errors import BadRequest
 from backends.library import Library, default_library
 from graph.build import build_graph, build_planner
@@ -20,7 +22,7 @@ from graph.state import Plan, Result
 from retrieval.types import Json
 
 T = TypeVar("T")
-CONCURRENT = 4  # questions of a batch that run side by side
+CONCURRENT = 4  # questions of a batch that run side by side, unless said otherwise
 
 
 class Agent:
@@ -47,19 +49,36 @@ class Agent:
         return result
 
     async def astream(self, question: str, **options: Any) -> AsyncIterator[Json]:
-        """Each decision as it falls; the last event has the key `result`."""
+        """Each decision as it falls, and `{"token": …}` for each piece of an answer that a model writes.
+
+        The last event has the key `result`: its answer is the checked one, which may say less than the pieces did.
+        """
         request = request_of(question, options)
         async for mode, event in self.graph.astream(  # type: ignore[call-overload]
-            request, context=self.context, stream_mode=["custom", "values"]
+            request, context=self.context, stream_mode=["custom", "messages", "values"]
         ):
             if mode == "custom":
                 yield event
+            elif mode == "messages":
+                if isinstance(event[0], AIMessageChunk):
+                    yield {"token": event[0].text}
             elif "result" in event:
                 yield {"result": event["result"]}
 
     def ask(self, question: str, **options: Any) -> Result:
         """`aask` for plain code, also where an event loop runs already, as in a notebook."""
         return _finished(self.aask(question, **options))
+
+    def stream(self, question: str, **options: Any) -> Iterator[Json]:
+        """`astream` for plain code that no event loop runs."""
+        events = self.astream(question, **options)
+
+        async def following() -> Json | None:
+            return await anext(events, None)
+
+        with asyncio.Runner() as runner:
+            while (event := runner.run(following())) is not None:
+                yield event
 
     async def aplan(self, question: str, **options: Any) -> Plan:
         """The plan alone; nothing is retrieved."""
@@ -71,11 +90,13 @@ class Agent:
         """`aplan` for plain code."""
         return _finished(self.aplan(question, **options))
 
-    def ask_many(self, rows: Iterable[tuple[str, Json]]) -> Iterator[Result | BadRequest]:
+    def ask_many(
+        self, rows: Iterable[tuple[str, Json]], concurrency: int = CONCURRENT
+    ) -> Iterator[Result | BadRequest]:
         """Answers in the order of the questions, some side by side; a bad row gives its error in its place."""
         pending = list(rows)
-        for start in range(0, len(pending), CONCURRENT):
-            yield from _finished(self._batch(pending[start : start + CONCURRENT]))
+        for start in range(0, len(pending), concurrency):
+            yield from _finished(self._batch(pending[start : start + concurrency]))
 
     async def _batch(self, rows: list[tuple[str, Json]]) -> list[Result | BadRequest]:
         async def one(question: str, options: Json) -> Result | BadRequest:

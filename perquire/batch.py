@@ -41,15 +41,15 @@ def rows_of(file: Path) -> Iterator[tuple[str, str, Json]]:
             yield row_id, text.encode(errors="replace").decode(), options
 
 
-def ask_rows(agent: Agent, questions: Path, out: Path, options: Json) -> None:
+def ask_rows(agent: Agent, questions: Path, out: Path, options: Json, concurrency: int = CONCURRENT) -> None:
     """Answers each row; ids that `out` already holds are kept and not asked again."""
     rows = list(rows_of(questions))
     done = _done(out)
     todo = [row for row in rows if row[0] not in done]
     with out.open("a", encoding="utf-8") as sink:
-        for start in range(0, len(todo), CONCURRENT):
-            part = todo[start : start + CONCURRENT]
-            answers = agent.ask_many((text, {**own, **options}) for _, text, own in part)
+        for start in range(0, len(todo), concurrency):
+            part = todo[start : start + concurrency]
+            answers = agent.ask_many(((text, {**own, **options}) for _, text, own in part), concurrency)
             for (row_id, text, _), answer in zip(part, answers, strict=True):
                 body: Json = (
                     {"question": text, "answer": "", "status": "failed", "warnings": [str(answer)]}

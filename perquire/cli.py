@@ -113,6 +113,12 @@ ScopeOption = Annotated[list[str] | None, typer.Option("--scope", help="A source
 WebOption = Annotated[str | None, typer.Option("--web", help="allow, ask or deny.")]
 NoPlan = Annotated[bool, typer.Option("--no-plan", help="The configured defaults alone decide.")]
 Now = Annotated[str | None, typer.Option("--now", help="The clock, e.g. 2026-03-31.")]
+Concurrency = Annotated[
+    int, typer.Option("--concurrency", min=1, help="Questions side by side; 1 for a model that serves one at a time.")
+]
+LocalOnly = Annotated[
+    bool, typer.Option("--local-only", help="Nothing leaves this machine: no web, no model or embeddings off loopback.")
+]
 Record = Annotated[Path | None, typer.Option("--record", help="Keep the run in this file, for `perquire replay`.")]
 MaxRisk = Annotated[
     float | None, typer.Option("--max-risk", help="Accepted chance that the evidence does not suffice.")
@@ -185,6 +191,7 @@ def ask(
     question: Question = None,
     questions: Questions = None,
     out: Out = None,
+    concurrency: Concurrency = 4,
     workspace: Workspace = DEFAULT,
     tier: TierOption = None,
     strategy: StrategyOption = None,
@@ -195,6 +202,7 @@ def ask(
     max_risk: MaxRisk = None,
     now: Now = None,
     record: Record = None,
+    local_only: LocalOnly = False,
     as_json: AsJson = False,
 ) -> None:
     """The whole graph: the plan in a line, the answer, its citations, the receipt."""
@@ -212,15 +220,17 @@ def ask(
         _one_of(question, questions, "--questions")
         if questions and record:
             _wrong_usage("--record keeps one run: give it with a question, not with --questions.")
-        agent = _agent(workspace)
+        agent = _agent(workspace, local_only)
         from perquire import batch, show
 
         if questions:
-            batch.ask_rows(agent, questions, _needed(out, "--out"), options)
+            batch.ask_rows(agent, questions, _needed(out, "--out"), options, concurrency)
         elif record:
             from perquire import replay as recording
 
             show.answer(dict(recording.record(agent, question or "", options, record)), as_json)
+        elif sys.stdout.isatty() and not as_json:
+            show.streamed(agent.stream(question or "", **options))
         else:
             show.answer(agent.ask(question or "", **options), as_json)
 
@@ -245,10 +255,15 @@ def replay(
             raise typer.Exit(1)
 
 
-def _agent(workspace: Path) -> Any:
+def _agent(workspace: Path, local_only: bool = False) -> Any:
     from perquire.agent import Agent
 
-    return Agent(workspace)
+    if not local_only:
+        return Agent(workspace)
+    from backends.library import Library
+    from backends.settings import load_settings
+
+    return Agent(workspace, Library(workspace, settings=load_settings(local_only=True)))
 
 
 def _one_of(question: str | None, file: Path | None, option: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -167,13 +167,46 @@ def answer(result: Json, as_json: bool) -> None:
     if as_json:
         _json(result)
         return
-    from nodes.plan import summary
-
-    _say(f"plan      {summary(result['plan'])}")
-    for correction in result["corrections"]:
-        _say(f"corrected {correction['reason']}")
+    _decisions(result["plan"], result["corrections"])
     _say()
     _say(result["answer"])
+    _evidence(result)
+
+
+def streamed(events: Iterable[Json]) -> None:
+    """What `answer` shows, each part as it comes; a model's text is said again where its check changed it."""
+    text = ""
+    for event in events:
+        if "token" in event:
+            if not text:
+                _say()
+            text += event["token"]
+            typer.echo(event["token"], nl=False)
+        elif event.get("event") == "plan":
+            _decisions(event["plan"], [])
+        elif event.get("event") == "correction":
+            _decisions(None, [event])
+        elif "result" in event:
+            result = event["result"]
+            if text:
+                _say()
+            if text.strip() != result["answer"].strip():
+                _say("\nchecked against the passages:\n" if text else "")
+                _say(result["answer"])
+            _evidence(result)
+
+
+def _decisions(plan: Json | None, corrections: Sequence[Json]) -> None:
+    from nodes.plan import summary
+
+    if plan:
+        _say(f"plan      {summary(plan)}")  # type: ignore[arg-type]
+    for correction in corrections:
+        _say(f"corrected {correction['reason']}")
+
+
+def _evidence(result: Json) -> None:
+    """The citations and the receipt."""
     _say()
     for c in result["citations"]:
         date = f", retrieved {c['date']}" if c.get("date") else ""

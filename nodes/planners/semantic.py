@@ -10,7 +10,9 @@ from graph.state import Scope
 from nodes.planners.rules import Suggestion
 from prompts.plan import Reply
 from retrieval.features import Features
+from retrieval.words import language_of
 
+FOREIGN = 0.5  # ⚙ share of the question's weight that no chunk holds, from which on it may be in another language
 CERTAIN = 0.9  # ⚙ rules as sure as this are not asked to be confirmed: greetings, arithmetic, what is outside the job
 _SCOPE: dict[str, Scope] = {
     "documents": "corpus",
@@ -57,8 +59,21 @@ def merged(rules: Suggestion, reply: Reply, features: Features, *, web: bool) ->
         )
     parts = tuple(reply.sub_questions) if len(reply.sub_questions) > 1 else rules.sub_questions
     taken["sub_questions"] = parts if taken.get("decomposable", rules.decomposable) else ()
-    taken["rewritten_query"] = reply.rewritten_query or rules.rewritten_query
+    taken["rewritten_query"] = _standalone(reply, rules, features)
     taken["document_queries"] = tuple(reply.document_queries)
     taken["web_queries"] = tuple(reply.web_queries)
     taken["chat"] = "reword" if route == "none" else None
     return replace(rules, **taken), notes
+
+
+def _standalone(reply: Reply, rules: Suggestion, features: Features) -> str:
+    """The question that evidence is held against: in the documents' language.
+
+    Where the documents know hardly a word of the question and the rewriting keeps its language, a query of the model's
+    in another one is the translation.
+    """
+    own = reply.rewritten_query or rules.rewritten_query
+    spoken = language_of(features.text)
+    if features.unknown < FOREIGN or language_of(own) != spoken:
+        return own
+    return next((q for q in reply.document_queries if language_of(q) != spoken), own)

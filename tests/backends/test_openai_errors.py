@@ -65,6 +65,7 @@ async def test_failures_are_sorted(behaviour: Behaviour, kind: str, retry: bool)
     assert len(server.requests) == 1, "an attempt is one request"
 
 
+BEGUN = '{"id": "1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"role": "assistant"}}]}'
 STREAMED: list[tuple[Behaviour, str, bool]] = [
     (Status(500), "server", True),
     (Status(401), "auth", False),
@@ -73,6 +74,8 @@ STREAMED: list[tuple[Behaviour, str, bool]] = [
     (Body("", "text/event-stream"), "cut", True),
     (Body('data: {"choices": []}\n\ndata: [DONE]\n\n', "text/event-stream"), "malformed", False),
     (Body("data: {oh no\n\n", "text/event-stream"), "malformed", False),
+    # a server of one request at a time, which ends this one for the next
+    (Body(f"data: {BEGUN}\n\ndata: [DONE]\n\n", "text/event-stream"), "cut", True),
     (Body("<html>Sign in</html>", "text/html"), "malformed", False),
     (Body('data: {"error": {"message": "overloaded", "code": 503}}\n\n', "text/event-stream"), "server", True),
     (Body('data: {"error": {"message": "prompt is too long"}}\n\n', "text/event-stream"), "context", False),

@@ -323,6 +323,13 @@ FILES = {
 }
 
 
+async def test_a_fault_of_the_planner_costs_no_answer(ask: Ask, caplog: pytest.LogCaptureFixture) -> None:
+    result = await ask(FakeChat(RuntimeError("a fault with sk-secret in it")))
+    assert fell_back(result) == "The planner failed (RuntimeError); the log has the fault."
+    assert "900 running hours" in result["answer"]
+    assert "a fault" in caplog.text
+
+
 @pytest.mark.parametrize("question", ["¿Cada cuánto se vacía el estanque de truchas?", "鳟鱼池多久排空一次？"])
 async def test_a_question_in_another_language_finds_the_passage(
     ingest: Any, embedder: WordLlama, question: str

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from asking import endpoint
-from fakes import SteadyClock
+from fakes import FakeChat, SteadyClock
 from langgraph.checkpoint.memory import InMemorySaver
 from standin import Say, StandIn, Status
 
@@ -134,17 +134,44 @@ async def test_tokens_leave_without_reasoning_or_unknown_marks(
     assert "".join(streamed).replace(" ", "") == "TheQ4pumpweighs58kg[1]."
 
 
-async def test_every_prompt_fits_its_window(agent: Any, ingest: Any, embedder: WordLlama) -> None:
+@pytest.mark.parametrize(("window", "completion", "turns"), [(4_096, 512, 4), (8_192, 1_024, 20)])
+async def test_every_prompt_fits_its_window(
+    agent: Any, ingest: Any, embedder: WordLlama, window: int, completion: int, turns: int
+) -> None:
     files = {f"part{n}.md": f"# Part {n}\n\n" + f"The K7 valve {n} weighs 41 kg. " * 90 for n in range(20)}
     files["zh.md"] = "# 阀门\n\n" + "K7 阀门重量为四十一公斤。" * 250
     library = ingest(files)
     with StandIn([Say("The K7 valve 1 weighs 41 kg [1].")]) as server:
-        model = OpenAIChat(endpoint(server.base_url, context_window=4_096, max_completion=512))
+        model = OpenAIChat(endpoint(server.base_url, context_window=window, max_completion=completion))
         context = Context(library=Library(library.default, embedder, models={"answering": model}), clock=SteadyClock())
-        for _ in range(4):
+        for _ in range(turns):
             result = await ask(agent, context, "How heavy is the K7 valve 1?", top_k=20)
         assert result["status"] in {"answered", "partial"}
         for request in server.chats:
             characters = sum(len(m["content"]) for m in request.body["messages"])
-            assert characters / 3.5 + 512 <= 4_096
+            assert characters / 3.5 + completion <= window
             assert "How heavy is the K7 valve 1?" in request.body["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "said"),
+    [
+        ("¿Cada cuánto se vacía el estanque de truchas?", "Spanish", "Se vacía cada tercera primavera [1]."),
+        ("鳟鱼池多久排空一次？", "Chinese", "每三年春天排空一次。[1]"),
+        ("How often is the trout basin emptied?", "English", "The trout basin is emptied every third spring [1]."),
+    ],
+)
+async def test_the_answer_has_the_language_of_the_question(
+    agent: Any, ingest: Any, embedder: WordLlama, question: str, language: str, said: str
+) -> None:
+    library = ingest({"ponds.md": "# Pond care\n\nThe trout basin is emptied every third spring.\n"})
+    plan = {"route": "documents", "document_queries": ["How often is the trout basin emptied?"]}
+    model = FakeChat(lambda prompt: plan if "<manifest>" in prompt else said)
+    models: Any = {"planning": model, "answering": model}
+    context = Context(library=Library(library.default, embedder, models=models), clock=SteadyClock())
+    result = await ask(agent, context, question)
+    assert result["mode"] == "model"
+    assert said.rstrip("[1].。 ") in result["answer"]
+    assert [c["source"] for c in result["citations"]] == ["ponds.md"]
+    assert "every third spring" in result["citations"][0]["text"]
+    assert f"- Write in {language}." in model.prompts[-1][0]["content"]

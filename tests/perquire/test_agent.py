@@ -1,12 +1,18 @@
 """The embedded agent answers from plain code, from async code, and from plain code inside a running loop."""
 
 import contextvars
+from pathlib import Path
 from typing import Any
 
 import pytest
+from asking import endpoint
+from standin import Say, StandIn
 
+from backends.embeddings import WordLlama
 from backends.errors import BadRequest
 from backends.library import Library
+from backends.openai_chat import OpenAIChat
+from perquire import show
 from perquire.agent import Agent
 
 QUESTION = "How heavy is the Q4 pump?"
@@ -69,3 +75,28 @@ async def test_a_stream_ends_with_the_answer_object(agent: Agent) -> None:
     events = [event async for event in agent.astream(QUESTION)]
     assert [e["event"] for e in events[:-1]] == ["plan", "preflight", "retrieve", "grade", "answer", "finish"]
     assert "58 kg" in events[-1]["result"]["answer"]
+
+
+def test_a_stream_ends_with_the_answer_that_ask_gives(agent: Agent) -> None:
+    events = list(agent.stream(QUESTION))
+    assert [e["event"] for e in events if "event" in e][:2] == ["plan", "preflight"]
+    assert events[-1]["result"]["answer"] == agent.ask(QUESTION)["answer"]
+
+
+def test_a_model_s_answer_is_streamed_piece_by_piece_and_said_again_where_it_was_changed(
+    workspace: Path, embedder: WordLlama, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with StandIn([Say("The Q4 pump weighs 58 kg [1].\nIt was painted by Rubens in 1612 [1].")]) as server:
+        model = OpenAIChat(endpoint(server.base_url, structured_output="json"))
+        agent = Agent(library=Library(workspace, embedder, models={"answering": model}))
+        events = list(agent.stream(QUESTION))
+        show.streamed(agent.stream(QUESTION))
+    pieces = [e["token"] for e in events if "token" in e]
+    assert len(pieces) > 2
+    assert "Rubens" in "".join(pieces)
+    assert events[-1]["result"]["answer"] == "The Q4 pump weighs 58 kg. [1]"
+    shown = capsys.readouterr().out
+    first, _, second = shown.partition("checked against the passages:")
+    assert "Rubens" in first
+    assert "58 kg. [1]" in second
+    assert "Rubens" not in second.split("receipt")[0]
