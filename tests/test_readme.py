@@ -29,8 +29,19 @@ def test_the_drawing_is_the_graphs_own() -> None:
     assert drawn.strip() == graph.get_graph().draw_mermaid().strip()
 
 
-@pytest.mark.parametrize(("command", "shown"), COMMANDS, ids=[c.split()[1] for c, _ in COMMANDS])
-def test_commands_print_what_is_shown(demo: Path, monkeypatch: pytest.MonkeyPatch, command: str, shown: str) -> None:
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the commands run one after another: files that one leaves, the next finds."""
+    return tmp_path_factory.mktemp("here")
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"), COMMANDS, ids=[f"{n}-{c.split()[1]}" for n, (c, _) in enumerate(COMMANDS)]
+)
+def test_commands_print_what_is_shown(
+    demo: Path, here: Path, monkeypatch: pytest.MonkeyPatch, command: str, shown: str
+) -> None:
+    monkeypatch.chdir(here)
     monkeypatch.setenv("PERQUIRE_WORKSPACE", str(demo))
     args = [part.strip('"') for part in re.findall(r'"[^"]*"|\S+', command)[1:]]
     result = CliRunner().invoke(app, args)
