@@ -49,6 +49,7 @@ class Search(TypedDict):
     kind: Literal["original", "rewrite", "correction"]
     legs: list[Literal["sparse", "dense"]]
     depth: int
+    weight: float
 
 
 class Price(TypedDict):

@@ -60,4 +60,5 @@ def _search(plan: Plan, text: str) -> Search:
         "kind": "correction",
         "legs": ["sparse", "dense"] if plan["hybrid"] else ["dense"],
         "depth": plan["candidates"],
+        "weight": 1.0,
     }

@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 RRF_K = 60
 
 
-def reciprocal_rank_fusion(rankings: Mapping[str, Sequence[str]], k: int = RRF_K) -> list[tuple[str, float]]:
-    """Ids with their fused scores, best first: the sum over the rankings of 1 / (k + rank), rank from 1.
+def reciprocal_rank_fusion(
+    rankings: Mapping[str, Sequence[str]], k: int = RRF_K, weights: Mapping[str, float] | None = None
+) -> list[tuple[str, float]]:
+    """Ids with their fused scores, best first: the sum over the rankings of weight / (k + rank), rank from 1.
+
+    A ranking without a weight has 1.
 
     Fused by id, never by text, so that two files which hold the same sentence stay two. A tie goes to the ranking that
     is named first (sparse before dense measured slightly better), then to the better rank in it.
@@ -16,9 +20,10 @@ def reciprocal_rank_fusion(rankings: Mapping[str, Sequence[str]], k: int = RRF_K
     SIGIR 2009.
     """
     scores: dict[str, float] = {}
-    for ranking in rankings.values():
+    for name, ranking in rankings.items():
+        weight = (weights or {}).get(name, 1.0)
         for rank, item in enumerate(dict.fromkeys(ranking), start=1):
-            scores[item] = scores.get(item, 0.0) + 1.0 / (k + rank)
+            scores[item] = scores.get(item, 0.0) + weight / (k + rank)
     return sorted(scores.items(), key=lambda pair: -pair[1])
 
 

@@ -14,6 +14,7 @@ from retrieval.words import language_of
 
 FOREIGN = 0.5  # ⚙ share of the question's weight that no chunk holds, from which on it may be in another language
 CERTAIN = 0.9  # ⚙ rules as sure as this are not asked to be confirmed: greetings, arithmetic, what is outside the job
+NAME = re.compile(r"[!-~]*(?:[_/\\]|\w\.[a-z]{2,5}$)[!-~]*")  # a word as files and tables are named
 _SCOPE: dict[str, Scope] = {
     "documents": "corpus",
     "web": "external",
@@ -60,20 +61,27 @@ def merged(rules: Suggestion, reply: Reply, features: Features, *, web: bool) ->
     parts = tuple(reply.sub_questions) if len(reply.sub_questions) > 1 else rules.sub_questions
     taken["sub_questions"] = parts if taken.get("decomposable", rules.decomposable) else ()
     taken["rewritten_query"] = _standalone(reply, rules, features)
-    taken["document_queries"] = tuple(reply.document_queries)
+    said = (reply.rewritten_query or "", *reply.document_queries)
+    queries = tuple(q for q in said if q and (q in features.identifiers or not NAME.fullmatch(q)))
+    if len(queries) < len([q for q in said if q]):
+        notes.append("document_queries: a name of a file or table is no query, and was left out")
+    taken["document_queries"] = tuple(q for q in queries if q != taken["rewritten_query"])
     taken["web_queries"] = tuple(reply.web_queries)
     taken["chat"] = "reword" if route == "none" else None
     return replace(rules, **taken), notes
 
 
 def _standalone(reply: Reply, rules: Suggestion, features: Features) -> str:
-    """The question that evidence is held against: in the documents' language.
+    """The question that evidence is held against: in the documents' language, and as near to the asker's words as that
+    allows, since what a model rewords it also changes. Its rewriting is searched beside them either way.
 
     Where the documents know hardly a word of the question and the rewriting keeps its language, a query of the model's
     in another one is the translation.
     """
+    if rules.rewritten_query != features.text or features.unknown < FOREIGN:
+        return rules.rewritten_query
     own = reply.rewritten_query or rules.rewritten_query
     spoken = language_of(features.text)
-    if features.unknown < FOREIGN or language_of(own) != spoken:
+    if language_of(own) != spoken:
         return own
     return next((q for q in reply.document_queries if language_of(q) != spoken), own)

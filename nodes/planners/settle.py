@@ -132,13 +132,18 @@ def _compile(ledger: Ledger, proposal: Proposal, features: Features, manifest: M
     queries += [q for q in dict.fromkeys((rewritten, *parts, *proposed.document_queries)) if q not in queries]
     searches: list[Search] = []
     if reads:
-        for n, text in enumerate(queries[: 1 + int(ledger.said.get("max_variants", 4))]):
+        queries = queries[: 1 + int(ledger.said.get("max_variants", 4))]
+        own = {features.text, rewritten}
+        added = sum(q not in own for q in queries)
+        for n, text in enumerate(queries):
             searches.append(
                 {
                     "text": text,
                     "kind": "original" if n == 0 and text == features.text else "rewrite",
                     "legs": ["sparse", "dense"] if v["hybrid"] else ["dense"],
                     "depth": candidates,
+                    # what a model adds weighs, all together, as much as the asker's own words: it may have drifted
+                    "weight": 1 / added if proposal.planner == "semantic" and text not in own else 1.0,
                 }
             )
     plan: Json = {

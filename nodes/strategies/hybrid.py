@@ -45,7 +45,8 @@ def hybrid(step: Step, workspace: Workspace, plan: Plan, searches: list[Search],
         fused = convex_combination(scores["sparse"], scores["dense"])
         rankings[str(n)] = [str(number) for number, _ in fused]
     if len(searches) > 1:
-        fused = [(int(key), score) for key, score in reciprocal_rank_fusion(rankings)]
+        weights = {str(n): search["weight"] for n, search in enumerate(searches)}
+        fused = [(int(key), score) for key, score in reciprocal_rank_fusion(rankings, weights=weights)]
     if plan["quoted"]:
         fused, missing = _holding(step, workspace, fused, plan["quoted"])
         notes.extend(f'{NOT_FOUND}: "{phrase}"' for phrase in missing)

@@ -162,6 +162,38 @@ async def test_the_models_queries_are_searched_beside_the_askers_words(ask: Ask,
     assert [s["kind"] for s in result["plan"]["searches"]] == ["original", "rewrite", "rewrite"]
 
 
+async def test_a_rewriting_that_drifts_is_searched_but_does_not_set_the_standard(ask: Ask) -> None:
+    drifted = {
+        "rewritten_query": "What is the time frame of lubrication?",
+        "document_queries": ["lubrication schedule"],
+    }
+    result = await ask(FakeChat(PLAN | drifted))
+    assert result["plan"]["rewritten_query"] == QUESTION
+    assert searched(result) == [QUESTION, "What is the time frame of lubrication?", "lubrication schedule"]
+    assert [s["weight"] for s in result["plan"]["searches"]] == [1.0, 0.5, 0.5]
+    assert "900 running hours" in result["answer"]
+
+
+async def test_the_asked_words_are_found_whatever_the_model_adds(ask: Ask) -> None:
+    """Four queries about something else cannot push down what the asker's own words find."""
+    off = ["leave policy version 2", "who keeps the store", "Brightline seal", "permit of the duty engineer"]
+    result = await ask(FakeChat(PLAN | {"document_queries": off}), top_k=2)
+    assert "900 running hours" in result["answer"]
+
+
+@pytest.mark.parametrize("name", ["pumps.md", "docs/pumps.md", "price_list", "leave_policy_version_2"])
+async def test_a_name_is_no_query(ask: Ask, name: str) -> None:
+    result = await ask(FakeChat(PLAN | {"document_queries": [name, "oil change"]}))
+    assert searched(result) == [QUESTION, "oil change"]
+    assert any("document_queries" in note for note in result["plan"]["notes"])
+
+
+async def test_a_name_that_was_asked_for_is_searched(ask: Ask) -> None:
+    question = "What does the code SEAL_HOT_2 mean?"
+    result = await ask(FakeChat(PLAN | {"document_queries": ["SEAL_HOT_2"]}), question)
+    assert "SEAL_HOT_2" in searched(result)
+
+
 async def test_an_empty_list_searches_the_question(ask: Ask) -> None:
     assert searched(await ask(FakeChat(PLAN | {"document_queries": []}))) == [QUESTION]
 

@@ -36,3 +36,12 @@ def test_convex_weighs_both_legs() -> None:
 def test_convex_with_one_leg_keeps_its_order(scores: dict[int, float]) -> None:
     order = [i for i, _ in convex_combination(scores, {})]
     assert [scores[i] for i in order] == sorted(scores.values(), reverse=True)
+
+
+def test_many_light_rankings_weigh_as_much_as_one_heavy_one() -> None:
+    rankings = {"own": ["a", "b"], "1": ["c", "b"], "2": ["c", "b"]}
+    even = reciprocal_rank_fusion(rankings)
+    weighed = reciprocal_rank_fusion(rankings, weights={"1": 0.5, "2": 0.5})
+    assert [i for i, _ in even] == ["b", "c", "a"]
+    assert [i for i, _ in weighed] == ["b", "a", "c"]
+    assert dict(weighed)["a"] == pytest.approx(dict(weighed)["c"]) == pytest.approx(1 / 61)
