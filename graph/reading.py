@@ -14,7 +14,7 @@ from retrieval.signals import Candidate, candidates, shortlist, weights
 from retrieval.tokenise import content_terms
 from retrieval.types import Passage
 
-SUBJECT_WEIGHT = 0.35  # ⚙ of a follow-up's terms that come from the turn before
+SUBJECT_WEIGHT = 0.35  # ⚙ of a term that the asker did not use: a follow-up's subject, a rewriting's own words
 BY_WORDS = "Evidence was weighed by words alone."
 SHORTLIST = 24  # sentences that are embedded; the words alone decide which
 
@@ -31,7 +31,10 @@ class Reading:
 
 def question_read(state: State) -> str:
     """The question that evidence is held against: standalone, with misspelt words repaired."""
-    question = state["decided"]["rewritten_query"]
+    return _repaired(state, state["decided"]["rewritten_query"])
+
+
+def _repaired(state: State, question: str) -> str:
     for correction in state["corrections"]:
         question = with_repairs(question, correction["repairs"])
     return question
@@ -47,12 +50,12 @@ def with_repairs(question: str, repairs: Mapping[str, str]) -> str:
 def read_evidence(step: Step, state: State, workspace: Workspace, question: str | None = None) -> Reading:
     """Fetches the passages of the state whole and ranks their sentences."""
     asked = question or question_read(state)
-    own = question or state["asked"]
+    own = question or _repaired(state, state["asked"])
     texts = step.call("reads", workspace.passages_by_id, [p["id"] for p in state["passages"]])
     passages: list[Passage] = [{**p, "text": texts[p["id"]]} for p in state["passages"] if p["id"] in texts]
     idf = step.call("reads", workspace.idf, content_terms(asked))
     weight = weights(asked, idf)
-    if state["decided"]["task_type"] == "followup" and own != asked:
+    if own != asked:
         weight = {t: w * (1.0 if t in content_terms(own) else SUBJECT_WEIGHT) for t, w in weight.items()}
     near = shortlist(asked, passages, weight, SHORTLIST)
     cosines = _cosines(step, workspace, asked, near) if near else {}

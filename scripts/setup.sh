@@ -45,11 +45,14 @@ with_pip() {
         fail "this Python ($python) has no ensurepip, so it cannot make a virtual environment with pip. On Debian and Ubuntu: apt install python3-venv; or install uv. Then run make setup again."
     "$python" -m venv .venv ||
         fail "$python could not make .venv (see above)."
-    "$venv_python" -m pip install --quiet --disable-pip-version-check --require-hashes --requirement "$lock" ||
+    # --no-deps: the lock is complete, and a pip that resolves it anew can reach for a later release, which has no hash
+    "$venv_python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement "$lock" ||
         fail "pip could not install $lock (see above). Check the network or the package index, then run make setup again."
     # setuptools comes from the lock as well, so that building fetches nothing that has no hash
     "$venv_python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . ||
         fail "the packages are installed, but the project itself could not be (see above)."
+    "$venv_python" -m pip check --disable-pip-version-check >/dev/null ||
+        fail "$lock does not hold what the packages need of each other: run .venv/bin/pip check, and make lock."
 }
 
 if [[ $stamp -nt $lock && $stamp -nt pyproject.toml ]] && recent_enough "$venv_python"; then

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
+from graph.options import Route
 from graph.state import Scope
 from nodes.planners.rules import Suggestion
 from prompts.plan import Reply
@@ -14,6 +15,9 @@ from retrieval.words import language_of
 
 FOREIGN = 0.5  # ⚙ share of the question's weight that no chunk holds, from which on it may be in another language
 CERTAIN = 0.9  # ⚙ rules as sure as this are not asked to be confirmed: greetings, arithmetic, what is outside the job
+# What says least in its field. A model that gives it has seen nothing special, which is no reason to drop what the words
+# of the question show ("compare", "and the second one?", "right now").
+GENERIC = {"route": "documents", "task_type": "fact_lookup", "retrieval_strategy": "semantic"}
 NAME = re.compile(r"[!-~]*(?:[_/\\]|\w\.[a-z]{2,5}$)[!-~]*")  # a word as files and tables are named
 _SCOPE: dict[str, Scope] = {
     "documents": "corpus",
@@ -41,7 +45,8 @@ def merged(rules: Suggestion, reply: Reply, features: Features, *, web: bool) ->
         route = "documents"
     if route in {"web", "hybrid"} and not web:
         notes.append(f"route: the model said {route}, but no web key is configured")
-        route = rules.route if rules.route == "web" else "documents"
+        route = "documents"
+    route = cast(Route, _specific("route", route, rules, notes))
     taken: dict[str, Any] = {
         "route": route,
         "knowledge_scope": _SCOPE[route],
@@ -52,7 +57,7 @@ def merged(rules: Suggestion, reply: Reply, features: Features, *, web: bool) ->
         if value is None:
             notes.append(f"{field}: the model gave no value that is known, the rules' stands")
         else:
-            taken[field] = value
+            taken[field] = _specific(field, value, rules, notes)
     if web:
         taken["web_relevance"] = reply.web_relevance or rules.web_relevance
         taken["requires_fresh_web"] = (
@@ -69,6 +74,15 @@ def merged(rules: Suggestion, reply: Reply, features: Features, *, web: bool) ->
     taken["web_queries"] = tuple(reply.web_queries)
     taken["chat"] = "reword" if route == "none" else None
     return replace(rules, **taken), notes
+
+
+def _specific(field: str, said: Any, rules: Suggestion, notes: list[str]) -> Any:
+    """The model's value, unless it is the field's generic one where the rules read a special one."""
+    read = getattr(rules, field)
+    if said != GENERIC.get(field) or read == said:
+        return said
+    notes.append(f"{field}: the model said {said}, the rules' {read} stands ({rules.reasoning})")
+    return read
 
 
 def _standalone(reply: Reply, rules: Suggestion, features: Features) -> str:

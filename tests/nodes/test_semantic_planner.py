@@ -174,6 +174,30 @@ async def test_a_rewriting_that_drifts_is_searched_but_does_not_set_the_standard
     assert "900 running hours" in result["answer"]
 
 
+TALK = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": "Every four hundred hours."}]
+
+
+@pytest.mark.parametrize(
+    ("question", "field", "read"),
+    [
+        ("And the cooler?", "task_type", "followup"),
+        ("Compare the cooler with the press", "task_type", "comparison"),
+        ("Compare the cooler with the press", "retrieval_strategy", "hierarchical"),
+        ("What is the exchange rate of the krona right now?", "route", "web"),
+    ],
+)
+async def test_the_generic_does_not_replace_what_the_words_show(ask: Ask, question: str, field: str, read: str) -> None:
+    result = await ask(FakeChat(PLAN | {"rewritten_query": question}), question, history=TALK)
+    assert result["plan"]["planner"] == "semantic"
+    assert result["plan"][field] == read
+    assert any(n.startswith(f"{field}: the model said") and read in n for n in result["plan"]["notes"])
+
+
+async def test_a_special_reading_replaces_another(ask: Ask) -> None:
+    plan = (await ask(FakeChat(PLAN | {"task_type": "overview"}), "Compare the cooler with the press"))["plan"]
+    assert plan["task_type"] == "overview"
+
+
 async def test_the_asked_words_are_found_whatever_the_model_adds(ask: Ask) -> None:
     """Four queries about something else cannot push down what the asker's own words find."""
     off = ["leave policy version 2", "who keeps the store", "Brightline seal", "permit of the duty engineer"]
