@@ -120,13 +120,14 @@ def _schema(source: str, grid: Grid, names: list[str], columns: list[Converted])
         if converted.assumption:
             column["assumption"] = converted.assumption
         described.append(column)
-    return TableSchema(
+    schema = TableSchema(
         name=table_name(source, grid.name),
         source=source,
         rows=len(grid.rows),
         columns=described,
         assumptions=[*grid.notes, *(c.assumption for c in columns if c.assumption)],
     )
+    return TableSchema(**schema, place=grid.place) if grid.place else schema
 
 
 def _digest(grid: Grid) -> str:

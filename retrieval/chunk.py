@@ -34,6 +34,7 @@ class _Piece:
     words: float
     page: int | None = None
     line: int | None = None
+    spot: str = ""
     rows: tuple[int, int] | None = None
 
 
@@ -158,7 +159,7 @@ def _total(group: Sequence[_Piece]) -> float:
 
 
 def _whole(block: Block) -> _Piece:
-    return _Piece(block.text, block.kind, count_words(block.text), block.page, block.line)
+    return _Piece(block.text, block.kind, count_words(block.text), block.page, block.line, block.spot)
 
 
 def _pieces(document: Document, block: Block, size: int) -> Iterator[_Piece]:
@@ -168,7 +169,7 @@ def _pieces(document: Document, block: Block, size: int) -> Iterator[_Piece]:
         return
     words = count_words(block.text)
     if words <= size * (WHOLE_CODE if block.kind == "code" else WHOLE):
-        yield _Piece(block.text, block.kind, words, block.page, block.line)
+        yield _Piece(block.text, block.kind, words, block.page, block.line, block.spot)
         return
     parts = block.text.split("\n") if block.kind == "code" else sentences(block.text)
     line, counted = block.line, 0
@@ -176,7 +177,7 @@ def _pieces(document: Document, block: Block, size: int) -> Iterator[_Piece]:
         text = block.text[start:end]
         if line is not None:
             line, counted = line + block.text.count("\n", counted, start), start
-        yield _Piece(text, block.kind, count_words(text), block.page, line)
+        yield _Piece(text, block.kind, count_words(text), block.page, line, block.spot)
 
 
 def _spans(text: str, parts: Sequence[str], size: int) -> Iterator[tuple[int, int]]:
@@ -231,14 +232,16 @@ def _table_pieces(document: Document, block: Block, size: int) -> Iterator[_Piec
 
 def _table_piece(block: Block, header: str, rows: Sequence[str], first: int, words: float) -> _Piece:
     text = "\n".join((header, *rows))
-    return _Piece(text, "table", words, block.page, block.line, (first, max(first, first + len(rows) - 1)))
+    return _Piece(text, "table", words, block.page, block.line, block.spot, (first, max(first, first + len(rows) - 1)))
 
 
 def _place(document: Document, path: tuple[Block, ...], *pieces: _Piece) -> str:
-    """Page, heading and rows, as far as there are any; else the line."""
+    """Page or slide, spot, heading and rows, as far as there are any; else the line."""
     parts: list[str] = []
     if pieces[0].page is not None:
-        parts.append(f"p. {pieces[0].page}")
+        parts.append(f"{'slide' if document.kind == 'pptx' else 'p.'} {pieces[0].page}")
+    if spots := list(dict.fromkeys(p.spot for p in pieces if p.spot)):
+        parts.append(spots[0] if len(spots) == 1 else f"{spots[0]}-{spots[-1]}")
     if path:
         heading = path[-1].text
         heading = heading if len(heading) <= _LONGEST_PLACE else heading[: _LONGEST_PLACE - 1].rstrip() + "…"

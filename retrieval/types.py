@@ -24,7 +24,8 @@ class Block:
     """A piece of a document's structure, in reading order.
 
     A `table` block is one table as text: its first line is the header, each further line a row, cells joined by " | ".
-    `level` is 1 to 6 for headings and the nesting depth (from 0) for list items; `page` and `line` count from 1.
+    `level` is 1 to 6 for headings and the nesting depth (from 0) for list items; `page` and `line` count from 1 (of slides,
+    `page` is the slide). `spot` says where it stands in other words: a time such as "00:12:07".
     """
 
     text: str
@@ -32,13 +33,15 @@ class Block:
     level: int = 0
     page: int | None = None
     line: int | None = None
+    spot: str = ""
 
 
 @dataclass(frozen=True)
 class Grid:
     """A table as it was found: text cells, nothing converted yet. Every row has as many cells as the header.
 
-    `first_row` is the number, as a person counts them in the file, of the first data row.
+    `first_row` is the number, as a person counts them in the file, of the first data row. `place` is where a table inside a
+    document stands ("p. 3, Fees"); empty for a file that is a table itself.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Grid:
     rows: tuple[tuple[str | None, ...], ...]
     first_row: int = 2
     notes: tuple[str, ...] = ()
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,13 +93,14 @@ class Column(TypedDict):
 
 
 class TableSchema(TypedDict):
-    """A relation in DuckDB. `assumptions` are sentences that whoever asks the table must see."""
+    """A relation in DuckDB. `assumptions` are sentences that whoever asks the table must see; `place` as of a Grid."""
 
     name: str
     source: str
     rows: int
     columns: list[Column]
     assumptions: list[str]
+    place: NotRequired[str]
 
 
 class SourceProfile(TypedDict):
