@@ -11,6 +11,7 @@ from backends.workspace import Filters, Workspace
 from graph.options import Options
 from nodes.strategies.hybrid import without_dense
 from perquire.agent import CONCURRENT, Agent
+from perquire.output import writable, write_lines
 from retrieval.fuse import convex_combination
 from retrieval.types import Json, Passage
 
@@ -44,6 +45,7 @@ def rows_of(file: Path) -> Iterator[tuple[str, str, Json]]:
 def ask_rows(agent: Agent, questions: Path, out: Path, options: Json, concurrency: int = CONCURRENT) -> None:
     """Answers each row; ids that `out` already holds are kept and not asked again."""
     rows = list(rows_of(questions))
+    out = writable(out)
     done = _done(out)
     todo = [row for row in rows if row[0] not in done]
     with out.open("a", encoding="utf-8") as sink:
@@ -63,6 +65,7 @@ def ask_rows(agent: Agent, questions: Path, out: Path, options: Json, concurrenc
 
 
 def plan_rows(agent: Agent, questions: Path, out: Path, options: Json) -> None:
+    out = writable(out)
     lines = []
     for row_id, text, own in rows_of(questions):
         body: Json
@@ -110,6 +113,7 @@ def search(
 
 def trec_run(workspace: Workspace, queries: Path, run: Path, k: int, scope: list[str]) -> None:
     """A TREC run by source: each source stands where its best chunk stands, at most k a query."""
+    run = writable(run)
     lines = []
     for row_id, text, _ in rows_of(queries):
         best: dict[str, float] = {}
@@ -135,10 +139,3 @@ def _done(out: Path) -> dict[str, str]:
             except (json.JSONDecodeError, KeyError, TypeError):
                 continue
     return done
-
-
-def write_lines(file: Path, lines: list[str]) -> None:
-    """Whole or not at all."""
-    temporary = file.with_name(file.name + ".part")
-    temporary.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    temporary.replace(file)

@@ -27,7 +27,7 @@ from graph.seam import Diverged, Recorder, Replayer
 from graph.state import Result
 from perquire import __version__
 from perquire.agent import Agent, request_of
-from perquire.batch import write_lines
+from perquire.output import writable, write_lines
 from retrieval.types import Json
 
 FORMAT = 1
@@ -56,7 +56,7 @@ def record(agent: Agent, question: str, options: Json, file: Path) -> Result:
     Raises PerquireError where the question cannot be taken, OSError before anything is asked where the file cannot be
     written.
     """
-    _writable(file)
+    file = writable(file)
     context = agent.context
     options = {"now": context.clock.now().isoformat(), **options}
     header: Json = {
@@ -167,15 +167,6 @@ def _changes(header: Json, workspace: Path | None) -> list[str]:
 
 def _sources(index: Json) -> str:
     return f"{index['sources']} sources under {index['embeddings']} (sha256 {index['fingerprint'][:8]})"
-
-
-def _writable(file: Path) -> None:
-    """Raises OSError where the file could not be written: better now than after a model was paid."""
-    if file.is_dir():
-        raise BadRequest(f"{file} is a folder: name a file for the recording.")
-    probe = file.with_name(file.name + ".part")
-    probe.touch()
-    probe.unlink()
 
 
 def _read(file: Path) -> tuple[Json, list[Json], Json]:
