@@ -141,7 +141,7 @@ class Ingestor:
         sync_chroma(self.catalog)
         in_use = {file.name for _, file in self.catalog.tables().values()}
         self.store.sweep(in_use)
-        self.catalog.forget()
+        self.catalog.database.forget()
 
     def _ingest_file(self, found: Found, root: Path, known: FileRow | None) -> FileReport:
         file, stat = found.path, found.stat
