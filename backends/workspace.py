@@ -15,8 +15,8 @@ from backends.dense import EXACT_UP_TO, ChromaIndex, DenseIndex, ExactIndex, syn
 from backends.embeddings import Embedder, Vectors
 from backends.embeddings.choice import check_dimension, check_made_by
 from backends.errors import UnknownSource
-from backends.sparse import SparseIndex
 from backends.spelling import repairs
+from retrieval.bm25 import BM25, postings
 from retrieval.tokenise import tokenise
 from retrieval.types import Manifest, Passage
 
@@ -39,7 +39,7 @@ class Filters:
 @dataclass
 class _Indexes:
     generation: int
-    sparse: SparseIndex
+    sparse: BM25
     sources: NDArray[np.str_]  # source of each row
     kinds: dict[str, str]
     dense: DenseIndex | None
@@ -181,7 +181,7 @@ class Workspace:
                 rows = list(self.catalog.terms())
                 self._indexes = _Indexes(
                     generation,
-                    SparseIndex((n, terms) for n, _, terms in rows),
+                    BM25([postings((n, terms) for n, _, terms in rows)]),
                     np.asarray([source for _, source, _ in rows], dtype=np.str_),
                     {p["source"]: p["kind"] for p in self.catalog.manifest(max_sources=10**9)["sources"]},
                     None,

@@ -68,7 +68,7 @@ def test_what_was_removed_leaves_the_bytes(database: Database) -> None:
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     path = tmp_path / "record.sqlite"
     path.write_bytes(b"these are no pages of a database" * 200)
-    with pytest.raises(PerquireError, match="record.sqlite cannot be used"):
+    with pytest.raises(PerquireError, match=r"record\.sqlite cannot be used"):
         Database(path).rows("select 1 from sqlite_master")
 
 

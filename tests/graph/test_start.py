@@ -12,9 +12,9 @@ import pytest
 
 from backends import workspace as opened
 from backends.library import Library
-from backends.sparse import SparseIndex
 from graph.build import build_graph
 from graph.context import Context
+from retrieval.bm25 import Postings, postings
 
 TREE = Path(__file__).resolve().parents[2]
 SLOWER_THAN_LANGGRAPH = 2.0  # times; about a third where nothing heavy is imported
@@ -85,11 +85,11 @@ async def test_two_first_questions_at_once_build_the_index_once(
 ) -> None:
     built: list[int] = []
 
-    def counted(rows: Any) -> SparseIndex:
+    def counted(rows: Any) -> Postings:
         built.append(1)
-        return SparseIndex(rows)
+        return postings(rows)
 
-    monkeypatch.setattr(opened, "SparseIndex", counted)
+    monkeypatch.setattr(opened, "postings", counted)
     context = Context(library=Library(workspace, embedder))
     agent: Any = build_graph()
     questions = ("How heavy is the Q4 pump?", "Who founded the workshop?")
