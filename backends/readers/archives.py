@@ -14,6 +14,8 @@ MAX_RATIO = 300  # real sheets of repeated numbers reach about 100
 RATIO_FROM = 20 * 1024 * 1024  # below this size no ratio does harm
 _OLE = b"\xd0\xcf\x11\xe0"
 _STEP = 1 << 20
+_MARKUP = (".xml", ".rels", ".opf", ".ncx")
+_ENTITY = (b"<!ENTITY", "<!ENTITY".encode("utf-16-le"), "<!ENTITY".encode("utf-16-be"))
 _BROKEN = (  # what zipfile raises, depending on which bytes are wrong
     zipfile.BadZipFile,
     zlib.error,
@@ -27,9 +29,10 @@ _BROKEN = (  # what zipfile raises, depending on which bytes are wrong
 
 
 def check_archive(path: Path, kind: str, part: str) -> None:
-    """Raises UnreadableFile for what is no archive, lacks `part`, is broken, or inflates beyond reason.
+    """Raises UnreadableFile for what is no archive, lacks `part`, is broken, inflates beyond reason or declares entities.
 
-    The bytes are counted as they inflate, since the sizes that an archive states need not be true.
+    The bytes are counted as they inflate, since the sizes that an archive states need not be true. No office program
+    writes XML entities: they serve to inflate, to reach other files, or to hide text from a parser that ignores them.
     """
     with path.open("rb") as stream:
         start = stream.read(4)
@@ -37,7 +40,7 @@ def check_archive(path: Path, kind: str, part: str) -> None:
         raise UnreadableFile(
             f"{path.name}: encrypted, or in the format before {kind}; save it as {path.suffix} without a password."
         )
-    article = "an" if kind.startswith("X") else "a"
+    article = "an" if kind[0] in "AEIOX" else "a"
     unlike = f"{path.name}: not {article} {kind} file (the content does not match the file's suffix)."
     if not start.startswith(b"PK"):
         raise UnreadableFile(unlike)
@@ -59,8 +62,17 @@ def _count(archive: zipfile.ZipFile, path: Path) -> None:
     allowed = min(MAX_INFLATED, max(RATIO_FROM, MAX_RATIO * path.stat().st_size))
     inflated = 0
     for info in archive.infolist():
+        markup = info.filename.lower().endswith(_MARKUP)
         with archive.open(info) as member:
+            tail = b""
             while block := member.read(_STEP):
+                seen = tail + block
+                if markup and any(mark in seen for mark in _ENTITY):
+                    raise UnreadableFile(
+                        f"{path.name}: it declares XML entities ({info.filename}) and is not opened; "
+                        "open it in its program and save it again."
+                    )
+                tail = seen[-2 * len("<!ENTITY") :]
                 inflated += len(block)
                 if inflated > allowed:
                     raise UnreadableFile(

@@ -17,6 +17,7 @@ from backends.errors import UnreadableFile
 from backends.readers.archives import check_archive
 from backends.readers.decoding import clean
 from backends.readers.docx_numbering import Numbering, value
+from backends.readers.metadata import office_metadata, office_properties
 from retrieval.types import Block, Document
 
 _P, _TBL, _TR, _TC = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
@@ -43,9 +44,10 @@ def read(path: Path) -> Iterator[Document]:
         ) from error
     if not blocks:
         raise UnreadableFile(f"{path.name}: no text found (only pictures?).")
-    stated = clean(file.core_properties.title or "").strip()
+    properties = office_properties(file.part.package)
+    stated = clean(properties.title or "").strip() if properties else ""
     first = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
-    yield Document(first or stated or path.stem, "docx", blocks)
+    yield Document(first or stated or path.stem, "docx", blocks, metadata=office_metadata(properties))
 
 
 class _Reader:

@@ -12,6 +12,7 @@ from lxml.html import HtmlElement
 
 from backends.errors import UnreadableFile
 from backends.readers.decoding import decode
+from backends.readers.html_metadata import head_metadata
 from backends.readers.html_tables import is_data_table, table_text
 from retrieval.types import Block, Document
 
@@ -37,29 +38,42 @@ _INLINE_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 
 
 def read(path: Path) -> Iterator[Document]:
-    raw = path.read_bytes()
-    found = _CHARSET.search(raw[:4096])
-    declared = next((g for g in found.groups() if g), b"").decode("ascii", "ignore") if found else None
-    text = decode(raw, path.name, declared)
-    try:
-        root = lxml_html.document_fromstring(
-            text.encode(), parser=lxml_html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True)
-        )
-        blocks = _Walk(strict=True).run(_main(root))
-        if not any(b.kind != "heading" for b in blocks):
-            blocks = _Walk(strict=False).run(root)  # better the frame than nothing
-    except (etree.ParserError, etree.XMLSyntaxError) as error:
-        raise UnreadableFile(f"{path.name}: the HTML cannot be parsed ({error}).") from error
-    except RecursionError as error:
-        raise UnreadableFile(f"{path.name}: the tags are nested too deeply to be read.") from error
+    root = parse(page_text(path.read_bytes(), path.name), path.name)
+    blocks = content(root, path.name)
     if not blocks:
         raise UnreadableFile(f"{path.name}: no text found between the tags.")
     stated = _fold(root.findtext(".//title") or "")
     first = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
-    language = root.get("lang")
-    yield Document(
-        first or stated or path.stem, "html", tuple(blocks), metadata={"language": language} if language else {}
-    )
+    metadata, warnings = head_metadata(root)
+    yield Document(first or stated or path.stem, "html", tuple(blocks), warnings=warnings, metadata=metadata)
+
+
+def page_text(raw: bytes, name: str) -> str:
+    """The text of a page, which may state its own encoding. Raises UnreadableFile as `decode` does."""
+    found = _CHARSET.search(raw[:4096])
+    stated = next((g for g in found.groups() if g), b"").decode("ascii", "ignore") if found else None
+    return decode(raw, name, stated)
+
+
+def parse(text: str, name: str) -> HtmlElement:
+    """The root of a page, however broken. Raises UnreadableFile where nothing of it is HTML."""
+    try:
+        return lxml_html.document_fromstring(
+            text.encode(), parser=lxml_html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True)
+        )
+    except (etree.ParserError, etree.XMLSyntaxError) as error:
+        raise UnreadableFile(f"{name}: the HTML cannot be parsed ({error}).") from error
+
+
+def content(root: HtmlElement, name: str, whole: bool = False) -> list[Block]:
+    """The blocks of the main content, or of the whole page, menus and all. Raises UnreadableFile for endless nesting."""
+    try:
+        blocks = [] if whole else _Walk(strict=True).run(_main(root))
+        if not any(b.kind != "heading" for b in blocks):
+            blocks = _Walk(strict=False).run(root)  # better the frame than nothing
+    except RecursionError as error:
+        raise UnreadableFile(f"{name}: the tags are nested too deeply to be read.") from error
+    return blocks
 
 
 def _main(root: HtmlElement) -> HtmlElement:

@@ -10,6 +10,7 @@ import pypdfium2 as pdfium
 from backends.errors import UnreadableFile
 from backends.readers.pdf_layout import blocks_of
 from backends.readers.pdf_lines import Line, page_lines
+from backends.readers.pdf_metadata import pdf_metadata
 from retrieval.types import Document
 
 _WRONG_PASSWORD = 4  # FPDF_ERR_PASSWORD
@@ -28,6 +29,7 @@ def read(path: Path) -> Iterator[Document]:
     try:
         pages, broken = _pages(file)
         stated = " ".join(file.get_metadata_value("Title").split())
+        metadata, unclear = pdf_metadata(file)
     finally:
         file.close()
     empty = [n for n, lines in enumerate(pages, 1) if not lines and n not in broken]
@@ -35,10 +37,13 @@ def read(path: Path) -> Iterator[Document]:
         raise UnreadableFile(f"{path.name}: no text found (a scan?); recognise its text (OCR) first.")
     warnings = [f"page {n} cannot be read" for n in broken]
     warnings.extend(f"page {n} holds no text (a scan?)" for n in empty)
+    warnings.extend(unclear)
     blocks = tuple(blocks_of(pages))
     first = next((b.text for b in blocks[:5] if b.kind == "heading" and b.page == 1 and not b.text[0].isdecimal()), "")
     title = stated if stated and not _looks_made_up(stated) else first
-    yield Document(title or path.stem, "pdf", blocks, units=len(pages), warnings=tuple(warnings))
+    yield Document(
+        title or path.stem, "pdf", blocks, units=len(pages), warnings=tuple(warnings), metadata=metadata
+    )
 
 
 def _pages(file: pdfium.PdfDocument) -> tuple[list[list[Line]], list[int]]:
