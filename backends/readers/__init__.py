@@ -25,6 +25,8 @@ READERS: dict[str, str] = {
     ".tsv": "csv",
     ".xlsx": "xlsx",
     ".jsonl": "beir",
+    ".srt": "subtitles",
+    ".vtt": "subtitles",
 }
 """Suffix to the module that reads it: `read(path) -> Iterator[Document]`."""
 

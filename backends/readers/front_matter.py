@@ -41,7 +41,13 @@ def front_matter(text: str) -> FrontMatter:
         value = _loaded(inner)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
-        why = f"line {mark.line + 2}" if mark else "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        why = (
+            f"line {mark.line + 2}"
+            if mark
+            else "nested too deeply"
+            if isinstance(error, RecursionError)
+            else str(error)
+        )
         return FrontMatter({}, found.end(), inner, f"the front matter cannot be read as YAML ({why}) and stays text")
     if value in ("", None):
         return FrontMatter({}, found.end())

@@ -41,9 +41,7 @@ def read(path: Path) -> Iterator[Document]:
     blocks = tuple(blocks_of(pages))
     first = next((b.text for b in blocks[:5] if b.kind == "heading" and b.page == 1 and not b.text[0].isdecimal()), "")
     title = stated if stated and not _looks_made_up(stated) else first
-    yield Document(
-        title or path.stem, "pdf", blocks, units=len(pages), warnings=tuple(warnings), metadata=metadata
-    )
+    yield Document(title or path.stem, "pdf", blocks, units=len(pages), warnings=tuple(warnings), metadata=metadata)
 
 
 def _pages(file: pdfium.PdfDocument) -> tuple[list[list[Line]], list[int]]:

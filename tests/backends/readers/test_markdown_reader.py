@@ -110,7 +110,7 @@ def test_front_matter_nested_without_end_is_no_crash(tmp_path: Path) -> None:
 
 
 def test_a_tag_in_front_matter_makes_no_object(tmp_path: Path) -> None:
-    document = read(tmp_path, '---\nx: !!python/object/apply:os.getcwd []\ny: 1\n---\n\nBody.\n')
+    document = read(tmp_path, "---\nx: !!python/object/apply:os.getcwd []\ny: 1\n---\n\nBody.\n")
     assert document.metadata == {"y": "1"}
 
 
