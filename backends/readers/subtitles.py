@@ -8,6 +8,7 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import srt
@@ -89,7 +90,7 @@ def _lines(raw: str) -> tuple[str, ...]:
 
 def _without_rolling(cues: Sequence[_Cue]) -> tuple[list[_Cue], int]:
     """Automatic captions roll: each cue shows the last line of the one before again. Only where most do, it is no speech."""
-    overlaps = [_overlap(before.lines, cue.lines) for before, cue in zip(cues, cues[1:], strict=False)]
+    overlaps = [_overlap(before.lines, cue.lines) for before, cue in pairwise(cues)]
     if sum(n > 0 for n in overlaps) <= len(cues) / 3 or len(cues) < 4:
         return list(cues), 0
     kept = [_Cue(cue.start, cue.end, cue.lines[n:]) for cue, n in zip(cues, [0, *overlaps], strict=True)]
