@@ -26,6 +26,7 @@ READERS: dict[str, str] = {
     ".xlsx": "xlsx",
     ".jsonl": "beir",
     ".eml": "eml",
+    ".epub": "epub",
     ".srt": "subtitles",
     ".vtt": "subtitles",
 }
