@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from backends.errors import NoWorkspace, PerquireError
+from backends.sqlite import Database
 from retrieval.types import Chunk, Json, Manifest, Passage, SourceProfile, TableSchema
 
 LAYOUT = 1
@@ -79,7 +77,7 @@ class Catalog:
             raise NoWorkspace(
                 f"There is no workspace at {folder}: run `perquire ingest PATH --workspace {folder}` first."
             )
-        self._local = threading.local()
+        self.database = Database(self.path)
         if create:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -95,7 +93,7 @@ class Catalog:
     # -- reading -----------------------------------------------------------------------------------------------
 
     def setting(self, key: str) -> str | None:
-        row = self._rows("select value from settings where key = ?", key)
+        row = self.database.rows("select value from settings where key = ?", key)
         return str(row[0][0]) if row else None
 
     def generation(self) -> int:
@@ -105,26 +103,26 @@ class Catalog:
     def count(self, what: str) -> int:
         """Rows of `sources`, `chunks`, `tables`, `files` or `outbox`."""
         assert what in {"sources", "chunks", "tables", "files", "outbox"}
-        return int(self._rows(f"select count(*) from {what}")[0][0])
+        return int(self.database.rows(f"select count(*) from {what}")[0][0])
 
     def dimension(self) -> int | None:
         """Of the vectors in the index; None where there are none."""
-        row = self._rows("select length(vector) / 4 from chunks limit 1")
+        row = self.database.rows("select length(vector) / 4 from chunks limit 1")
         return int(row[0][0]) if row else None
 
     def files(self) -> dict[str, FileRow]:
         return {
             r["path"]: FileRow(r["path"], r["size"], r["mtime_ns"], r["sha256"], json.loads(r["report"]))
-            for r in self._rows("select * from files")
+            for r in self.database.rows("select * from files")
         }
 
     def digests(self, path: str | None = None) -> dict[str, str]:
         """Content digest by source, of one file or of all."""
         where, args = ("where path = ?", (path,)) if path else ("", ())
-        return {r[0]: r[1] for r in self._rows(f"select source, digest from sources {where}", *args)}
+        return {r[0]: r[1] for r in self.database.rows(f"select source, digest from sources {where}", *args)}
 
     def source_paths(self) -> dict[str, str]:
-        return {r[0]: r[1] for r in self._rows("select source, path from sources order by source")}
+        return {r[0]: r[1] for r in self.database.rows("select source, path from sources order by source")}
 
     def manifest(self, scope: Sequence[str] = (), max_sources: int = 200) -> Manifest:
         """Profiles and schemas inside the scope (all, if empty): at most `max_sources` profiles, the counts are of all."""
@@ -132,7 +130,7 @@ class Catalog:
         profiles: list[SourceProfile] = []
         chunks = 0
         kinds: Counter[str] = Counter()
-        for row in self._rows("select source, kind, profile from sources order by source"):
+        for row in self.database.rows("select source, kind, profile from sources order by source"):
             if wanted and row["source"] not in wanted:
                 continue
             profile: SourceProfile = json.loads(row["profile"])
@@ -142,7 +140,7 @@ class Catalog:
                 profiles.append(profile)
         tables = [
             json.loads(r["schema"])
-            for r in self._rows("select source, schema from tables order by name")
+            for r in self.database.rows("select source, schema from tables order by name")
             if not wanted or r["source"] in wanted
         ]
         return {
@@ -156,19 +154,17 @@ class Catalog:
     def tables(self) -> dict[str, tuple[TableSchema, Path]]:
         return {
             r["name"]: (json.loads(r["schema"]), self.folder / "tables" / r["file"])
-            for r in self._rows("select * from tables order by name")
+            for r in self.database.rows("select * from tables order by name")
         }
 
     def terms(self) -> Iterator[tuple[int, str, str]]:
         """(n, source, index terms joined by blanks) of every chunk, in index order."""
-        with self._sound():
-            for r in self._connect().execute("select n, source, terms from chunks order by n"):
-                yield r["n"], r["source"], r["terms"]
+        for r in self.database.stream("select n, source, terms from chunks order by n"):
+            yield r["n"], r["source"], r["terms"]
 
     def vectors(self) -> Iterator[tuple[int, bytes]]:
-        with self._sound():
-            for r in self._connect().execute("select n, vector from chunks order by n"):
-                yield r["n"], r["vector"]
+        for r in self.database.stream("select n, vector from chunks order by n"):
+            yield r["n"], r["vector"]
 
     def passages(self, numbers: Iterable[int]) -> dict[int, Passage]:
         """Chunks by number, as passages without scores; a number that is gone is left out."""
@@ -177,7 +173,7 @@ class Catalog:
         for start in range(0, len(wanted), 500):
             part = wanted[start : start + 500]
             marks = ",".join("?" * len(part))
-            rows = self._rows(
+            rows = self.database.rows(
                 "select n, id, source, heading, place, page, text, title from chunks join sources using (source) "
                 f"where n in ({marks})",
                 *part,
@@ -203,14 +199,16 @@ class Catalog:
         for start in range(0, len(ids), 500):
             part = ids[start : start + 500]
             marks = ",".join("?" * len(part))
-            out.update({r[0]: r[1] for r in self._rows(f"select id, n from chunks where id in ({marks})", *part)})
+            out.update(
+                {r[0]: r[1] for r in self.database.rows(f"select id, n from chunks where id in ({marks})", *part)}
+            )
         return out
 
     def opening_chunks(self, sources: Sequence[str]) -> list[int]:
         """The number of the first chunk of each source, in the order given."""
         out: list[int] = []
         for source in sources:
-            rows = self._rows("select n from chunks where source = ? order by ordinal limit 1", source)
+            rows = self.database.rows("select n from chunks where source = ? order by ordinal limit 1", source)
             out.extend(int(r["n"]) for r in rows)
         return out
 
@@ -218,7 +216,7 @@ class Catalog:
         """What the vector store has still to learn: (entry, chunk id, "add" or "remove", vector of an add)."""
         return [
             (r["n"], r["id"], r["op"], r["vector"])
-            for r in self._rows(
+            for r in self.database.rows(
                 "select o.n, o.id, o.op, c.vector from outbox o left join chunks c on c.id = o.id order by o.n"
             )
         ]
@@ -226,12 +224,12 @@ class Catalog:
     # -- writing -----------------------------------------------------------------------------------------------
 
     def set(self, key: str, value: str) -> None:
-        with self._transaction() as db:
+        with self.database.transaction() as db:
             db.execute("insert or replace into settings values (?, ?)", (key, value))
 
     def write(self, file: FileRow, new: Iterable[NewSource], gone: Iterable[str]) -> None:
         """One file's change, whole or not at all: its row, its new or changed sources, and the sources it lost."""
-        with self._transaction() as db:
+        with self.database.transaction() as db:
             changed = False
             for source in gone:
                 self._drop(db, source)
@@ -248,7 +246,7 @@ class Catalog:
                 self._next_generation(db)
 
     def remove_sources(self, sources: Iterable[str]) -> None:
-        with self._transaction() as db:
+        with self.database.transaction() as db:
             for source in sources:
                 self._drop(db, source)
             db.execute("delete from files where path not in (select path from sources)")
@@ -257,7 +255,7 @@ class Catalog:
     def remove_file(self, path: str) -> list[str]:
         """Takes a file and its sources out; returns the sources."""
         gone = list(self.digests(path))
-        with self._transaction() as db:
+        with self.database.transaction() as db:
             for source in gone:
                 self._drop(db, source)
             db.execute("delete from files where path = ?", (path,))
@@ -265,7 +263,7 @@ class Catalog:
         return gone
 
     def clear_outbox(self, up_to: int) -> None:
-        with self._transaction() as db:
+        with self.database.transaction() as db:
             db.execute("delete from outbox where n <= ?", (up_to,))
 
     # -- inside ------------------------------------------------------------------------------------------------
@@ -307,64 +305,8 @@ class Catalog:
         db.execute("update settings set value = cast(value as integer) + 1 where key = 'generation'")
 
     def _create(self) -> None:
-        with self._transaction() as db:
+        with self.database.transaction() as db:
             if not db.execute("select 1 from sqlite_master where name = 'settings'").fetchone():
                 for statement in _SCHEMA.split(";"):
                     db.execute(statement)
                 db.execute("insert into settings values ('layout', ?), ('generation', '0')", (str(LAYOUT),))
-
-    def _connect(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
-            connection.row_factory = sqlite3.Row
-            connection.execute("pragma journal_mode = wal")
-            connection.execute("pragma secure_delete = on")
-            self._local.connection = connection
-        return connection
-
-    def _rows(self, sql: str, *args: Any) -> list[sqlite3.Row]:
-        with self._sound():
-            return self._connect().execute(sql, args).fetchall()
-
-    @contextmanager
-    def _sound(self) -> Iterator[None]:
-        """Raises PerquireError where SQLite says that the file is damaged, or no database."""
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            if (
-                type(error) is not sqlite3.DatabaseError
-            ):  # a lock, a full disk, a fault of ours: those speak for themselves
-                raise
-            raise PerquireError(
-                f"{self.path} cannot be used ({error}): move the workspace away and ingest its files again."
-            ) from None
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._sound():
-            db = self._connect()
-            db.execute("begin immediate")
-            try:
-                yield db
-            except BaseException:
-                db.execute("rollback")
-                raise
-            db.execute("commit")
-
-    def damage(self) -> str | None:
-        """What SQLite finds wrong with the file, if anything."""
-        found = str(self._rows("pragma quick_check(1)")[0][0])
-        return None if found == "ok" else found
-
-    def forget(self) -> None:
-        """Empties the write-ahead log, in which what was removed still stands."""
-        self._connect().execute("pragma wal_checkpoint(truncate)")
-
-    def close(self) -> None:
-        """Closes this thread's connection."""
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is not None:
-            connection.close()
-            self._local.connection = None

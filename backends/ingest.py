@@ -9,7 +9,6 @@ from __future__ import annotations
 import glob
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -26,6 +25,7 @@ from backends.embeddings.choice import check_dimension, check_made_by, remember
 from backends.errors import PerquireError, UnknownSource, UnreadableFile
 from backends.readers import READERS, read_file
 from backends.tables import TableStore
+from backends.walk import Found, LeftOut, files_under
 from retrieval.chunk import chunk
 from retrieval.tokenise import passage_terms
 from retrieval.types import Chunk, Document, SourceProfile, TableSchema
@@ -87,14 +87,24 @@ class Ingestor:
         reports: list[FileReport] = []
         met: set[Path] = set()
         for root in roots:
-            for file in _files_under(root):
-                if file in met:
+            unseen: list[str] = []  # folders that could not be looked into: what is in them may still be there
+            for found in files_under(root, exclude=[self.catalog.folder.resolve()]):
+                if isinstance(found, LeftOut):
+                    if found.why == "unreadable":
+                        unseen.append(found.path)
+                    if found.why in {"hidden", "excluded"} and found.path != str(root):
+                        continue
+                    lost = found.why in {"unreadable", "name"}
+                    report = FileReport(found.path, "failed" if lost else "skipped", reason=found.reason)
+                elif found.path in met:
                     continue
-                met.add(file)
-                report = self._ingest_file(file, root, known.get(str(file)))
+                else:
+                    met.add(found.path)
+                    report = self._ingest_file(found, root, known.get(str(found.path)))
                 reports.append(report)
                 progress(report)
-            for gone in [p for p in known if root.is_dir() and Path(p).is_relative_to(root) and not Path(p).exists()]:
+            below = [p for p in known if root.is_dir() and Path(p).is_relative_to(root) and Path(p) not in met]
+            for gone in [p for p in below if not any(Path(p).is_relative_to(folder) for folder in unseen)]:
                 removed = self.catalog.remove_file(gone)
                 reports.append(FileReport(gone, "removed", removed[:20], len(removed)))
                 progress(reports[-1])
@@ -131,19 +141,12 @@ class Ingestor:
         sync_chroma(self.catalog)
         in_use = {file.name for _, file in self.catalog.tables().values()}
         self.store.sweep(in_use)
-        self.catalog.forget()
+        self.catalog.database.forget()
 
-    def _ingest_file(self, file: Path, root: Path, known: FileRow | None) -> FileReport:
+    def _ingest_file(self, found: Found, root: Path, known: FileRow | None) -> FileReport:
+        file, stat = found.path, found.stat
         path = str(file)
         try:
-            path.encode()
-        except UnicodeEncodeError:
-            shown = path.encode(errors="replace").decode()
-            return FileReport(shown, "failed", reason="The file's name is not UTF-8: rename it.")
-        try:
-            if not file.is_file():
-                return FileReport(path, "skipped", reason=f"{file.name} is no regular file.")
-            stat = file.stat()
             if known and (known.size, known.mtime_ns) == (stat.st_size, stat.st_mtime_ns):
                 return _unchanged(known)
             digest = _sha256(file)
@@ -250,19 +253,6 @@ def _expand(path: str) -> list[Path]:
     if not found:
         raise PerquireError(f"There is nothing at {path}: check the path.")
     return found
-
-
-def _files_under(root: Path) -> Iterator[Path]:
-    """The file itself, or the files of a folder in a fixed order; hidden ones and links are left out."""
-    if not root.is_dir():
-        yield root
-        return
-    for folder, names, files in os.walk(root):
-        names[:] = sorted(n for n in names if not n.startswith("."))
-        for name in sorted(files):
-            path = Path(folder, name)
-            if not name.startswith(".") and not path.is_symlink():
-                yield path
 
 
 def _source_name(file: Path, root: Path, before: dict[str, str], taken: set[str]) -> str:

@@ -32,7 +32,7 @@ def examine(folder: Path) -> list[Json]:
 def _workspace(folder: Path) -> list[Json]:
     try:
         catalog = Catalog(folder)
-        if damage := catalog.damage():
+        if damage := catalog.database.damage():
             return [
                 _finding("workspace", "broken", f"{catalog.path} is damaged ({damage}): ingest into a new workspace")
             ]

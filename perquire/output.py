@@ -20,8 +20,11 @@ def writable(file: Path) -> Path:
     if place.exists() and not place.is_file():
         raise BadRequest(f"{file} is a device or a pipe, which cannot be written whole or not at all: name a file.")
     probe = _part(place)
-    probe.touch()
-    probe.unlink()
+    try:
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from None  # the file that was named, not the probe
     return place
 
 

@@ -220,7 +220,8 @@ def test_a_link_out_of_the_folder_is_not_followed(files: Path, tmp_path: Path, e
     secret.write_text("the combination is 4711")
     (files / "link.txt").symlink_to(secret)
     reports = ingestor(tmp_path, embedder).ingest([files])
-    assert "link.txt" not in {Path(r.path).name for r in reports}
+    left_out = next(r for r in reports if Path(r.path).name == "link.txt")
+    assert (left_out.outcome, left_out.reason) == ("skipped", "It is a link that leads out of the folder.")
 
 
 def test_two_writers_do_not_meet(
@@ -285,3 +286,28 @@ def test_neither_words_nor_name_stay_in_chroma(files: Path, tmp_path: Path, embe
     store = [p.read_bytes() for p in (tmp_path / "workspace" / "chroma").rglob("*") if p.is_file()]
     assert store
     assert not any(b"policy.md" in data for data in store)
+
+
+def test_what_an_ignore_file_names_is_left_out_and_goes_where_it_was_in(
+    files: Path, tmp_path: Path, embedder: WordLlama
+) -> None:
+    (files / "drafts").mkdir()
+    (files / "drafts" / "plan.md").write_text("# Plan\n\nThe dock moves to Tarmouth.\n")
+    ingestor(tmp_path, embedder).ingest([files])
+    (files / ".perquireignore").write_text("drafts/\nnotes.*\n")
+    outcomes = {(Path(r.path).name, r.outcome) for r in ingestor(tmp_path, embedder).ingest([files])}
+    assert {
+        ("drafts", "skipped"),
+        ("notes.txt", "skipped"),
+        ("plan.md", "removed"),
+        ("notes.txt", "removed"),
+    } <= outcomes
+    workspace = Workspace(tmp_path / "workspace", embedder)
+    assert sorted(workspace.catalog.digests()) == ["parts.csv", "policy.md"]
+    assert workspace.search_sparse("dock", 5, Filters()) == []
+
+
+def test_a_workspace_inside_the_folder_is_not_ingested(files: Path, embedder: WordLlama) -> None:
+    for _ in range(2):
+        reports = Ingestor(files / "index", embedder).ingest([files])
+    assert sorted(Path(r.path).name for r in reports) == ["notes.txt", "parts.csv", "policy.md"]

@@ -201,7 +201,8 @@ def test_one_rows_unknown_scope_fails_alone(run: Any, tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_a_sentence(run: Any, tmp_path: Path) -> None:
     questions = tmp_path / "q.jsonl"
     questions.write_text('{"id": "a", "text": "What does PX-311 mean?"}')
-    for out in (tmp_path / "none" / "a.jsonl", tmp_path):
-        result = run("ask", "--questions", str(questions), "--out", str(out))
-        assert result.exit_code == 1
-        assert "Check the path" in result.stderr
+    nowhere = tmp_path / "none" / "a.jsonl"
+    result = run("ask", "--questions", str(questions), "--out", str(nowhere))
+    assert (result.exit_code, result.stderr) == (1, f"{nowhere}: No such file or directory. Check the path.\n")
+    result = run("ask", "--questions", str(questions), "--out", str(tmp_path))
+    assert (result.exit_code, result.stderr) == (2, f"{tmp_path} is a folder: name a file in it.\n")
