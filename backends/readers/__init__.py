@@ -25,11 +25,24 @@ READERS: dict[str, str] = {
     ".tsv": "csv",
     ".xlsx": "xlsx",
     ".jsonl": "beir",
+    ".eml": "eml",
+    ".epub": "epub",
+    ".srt": "subtitles",
+    ".vtt": "subtitles",
 }
 """Suffix to the module that reads it: `read(path) -> Iterator[Document]`."""
 
 MAX_BYTES = 200 * 1024 * 1024
-_INSTEAD = {".xls": "save it as .xlsx", ".doc": "save it as .docx", ".xlsm": "save it as .xlsx"}
+_INSTEAD = {
+    ".xls": "save it as .xlsx",
+    ".xlsm": "save it as .xlsx",
+    ".ods": "save it as .xlsx",
+    ".doc": "save it as .docx",
+    ".ppt": "save it as .pptx",
+    ".pptm": "save it as .pptx",
+    ".odp": "save it as .pptx",
+    ".msg": "save it as .eml",
+}
 
 
 def read_file(path: Path) -> Iterator[Document]:

@@ -62,6 +62,8 @@ def _count(archive: zipfile.ZipFile, path: Path) -> None:
     allowed = min(MAX_INFLATED, max(RATIO_FROM, MAX_RATIO * path.stat().st_size))
     inflated = 0
     for info in archive.infolist():
+        if info.flag_bits & 1:
+            raise UnreadableFile(f"{path.name}: the file is encrypted; save it without a password.")
         markup = info.filename.lower().endswith(_MARKUP)
         with archive.open(info) as member:
             tail = b""

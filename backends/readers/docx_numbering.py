@@ -8,9 +8,9 @@ from typing import Any
 
 from docx.oxml.ns import qn
 
+from backends.readers.numerals import numeral
+
 _BULLETS = ("bullet", "none")
-_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"),
-          (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Numbering:
         def shown(match: re.Match[str]) -> str:
             at = int(match.group(1)) - 1
             of = levels.get(at, _Level("decimal", "", 1))
-            return _numeral(counts.get(at, of.start), of.form)
+            return numeral(counts.get(at, of.start), of.form)
 
         return Mark(re.sub(r"%(\d)", shown, level.text).strip(), depth)
 
@@ -106,16 +106,3 @@ def _level(lvl: Any) -> _Level:
         value(lvl.find(qn("w:lvlText"))),
         int(start) if start.isdecimal() else 1,
     )
-
-
-def _numeral(number: int, form: str) -> str:
-    if form in ("lowerLetter", "upperLetter") and number > 0:
-        letter = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
-        return letter if form == "lowerLetter" else letter.upper()
-    if form in ("lowerRoman", "upperRoman") and number > 0:
-        out = ""
-        for size, sign in _ROMAN:
-            out += sign * (number // size)
-            number %= size
-        return out if form == "lowerRoman" else out.upper()
-    return f"{number:02d}" if form == "decimalZero" else str(number)

@@ -12,32 +12,24 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from backends.readers.decoding import read_text
+from backends.readers.front_matter import front_matter
 from retrieval.types import Block, Document
 
-_FRONT = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
-_ENTRY = re.compile(r"([A-Za-z_][\w -]*):[ \t]*(.*)")
 _CLAUSE = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})\)\s|§\s?\d|\d{1,2}(?:\.\d{1,2})+\.?\s")
 _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1>|<[^>]*>", re.S | re.I)
 
 
 def read(path: Path) -> Iterator[Document]:
     text = read_text(path)
-    metadata: dict[str, str] = {}
-    offset = 0
-    if front := _FRONT.match(text):
-        metadata = _front_matter(front.group(1))
-        offset = front.group().count("\n")
-        text = text[front.end() :]
-    blocks = tuple(_blocks(MarkdownIt("commonmark").enable("table").parse(text), offset))
+    front = front_matter(text)
+    offset = text.count("\n", 0, front.end)
+    tokens = MarkdownIt("commonmark").enable("table").parse(text[front.end :])
+    left = (Block(front.left.strip(), line=2),) if front.left.strip() else ()
+    blocks = (*left, *_blocks(tokens, offset))
     first = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
-    yield Document(metadata.get("title") or first or path.stem, "markdown", blocks, metadata=metadata)
-
-
-def _front_matter(text: str) -> dict[str, str]:
-    """Simple `key: value` lines; nested values are left out."""
-    entries = (_ENTRY.fullmatch(line) for line in text.splitlines())
-    pairs = ((e.group(1), e.group(2).strip().strip("'\"")) for e in entries if e)
-    return {key: value for key, value in pairs if value}
+    title = front.metadata.get("title") or first or path.stem
+    warnings = (front.broken,) if front.broken else ()
+    yield Document(title, "markdown", blocks, warnings=warnings, metadata=front.metadata)
 
 
 def _blocks(tokens: Sequence[Token], offset: int) -> Iterator[Block]:

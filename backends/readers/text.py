@@ -20,20 +20,20 @@ def read(path: Path) -> Iterator[Document]:
     unwrap = path.suffix.lower() != ".log"
     blocks: list[Block] = []
     marks: list[str] = []
-    for start, lines in _paragraphs(read_text(path)):
+    for start, lines in paragraphs(read_text(path)):
         if len(lines) >= 2 and _is_title(lines[0], lines[1]):
             if lines[1][0] not in marks:
                 marks.append(lines[1][0])
             blocks.append(Block(lines[0].strip(), "heading", min(6, marks.index(lines[1][0]) + 1), line=start))
             start, lines = start + 2, lines[2:]
         for skip in range(0, len(lines), _MOST_LINES):
-            text = _joined(lines[skip : skip + _MOST_LINES], unwrap)
+            text = joined(lines[skip : skip + _MOST_LINES], unwrap)
             blocks.append(Block(text, line=start + skip))
     title = next((b.text for b in blocks if b.kind == "heading"), path.stem)
     yield Document(title, "text", tuple(blocks))
 
 
-def _paragraphs(text: str) -> Iterator[tuple[int, list[str]]]:
+def paragraphs(text: str) -> Iterator[tuple[int, list[str]]]:
     """Runs of lines that are not blank, with the number of the first."""
     start, lines = 0, list[str]()
     for number, line in enumerate(text.replace("\f", "\n").split("\n"), 1):
@@ -51,7 +51,7 @@ def _is_title(line: str, under: str) -> bool:
     return bool(_UNDERLINE.fullmatch(under)) and len(under.strip()) >= 0.8 * len(line.strip()) and len(line) < 100
 
 
-def _joined(lines: list[str], unwrap: bool) -> str:
+def joined(lines: list[str], unwrap: bool) -> str:
     """Lines that were broken only to fit a width become one again, so that sentences stay whole."""
     out = lines[0].strip()
     full = max(_WRAPPED_FROM, 0.75 * max(len(line) for line in lines))
