@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -12,11 +13,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from backends.readers.decoding import read_text
+from backends.readers.embedded import grid_warnings, table_blocks, with_grids
+from backends.readers.html import content, parse
 from retrieval.types import Block, Document
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
 _ENTRY = re.compile(r"([A-Za-z_][\w -]*):[ \t]*(.*)")
 _CLAUSE = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})\)\s|§\s?\d|\d{1,2}(?:\.\d{1,2})+\.?\s")
+_PIPE = re.compile(r"(?<!\\)\|")
 _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1>|<[^>]*>", re.S | re.I)
 
 
@@ -28,9 +32,12 @@ def read(path: Path) -> Iterator[Document]:
         metadata = _front_matter(front.group(1))
         offset = front.group().count("\n")
         text = text[front.end() :]
-    blocks = tuple(_blocks(MarkdownIt("commonmark").enable("table").parse(text), offset))
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    blocks = tuple(_blocks(tokens, offset, text.split("\n"), path.name))
+    blocks, tables = with_grids(blocks)
     first = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
-    yield Document(metadata.get("title") or first or path.stem, "markdown", blocks, metadata=metadata)
+    title = metadata.get("title") or first or path.stem
+    yield Document(title, "markdown", blocks, tables, warnings=grid_warnings(tables), metadata=metadata)
 
 
 def _front_matter(text: str) -> dict[str, str]:
@@ -40,7 +47,7 @@ def _front_matter(text: str) -> dict[str, str]:
     return {key: value for key, value in pairs if value}
 
 
-def _blocks(tokens: Sequence[Token], offset: int) -> Iterator[Block]:
+def _blocks(tokens: Sequence[Token], offset: int, source: Sequence[str], name: str) -> Iterator[Block]:
     depth, marker = -1, ""
     opened = ""  # the heading or item that the next inline text belongs to
     rows: list[list[str]] = []
@@ -61,12 +68,17 @@ def _blocks(tokens: Sequence[Token], offset: int) -> Iterator[Block]:
                 rows, table_line = [], line
             case "tr_open":
                 rows.append([])
+            case "tr_close" if rows[1:]:
+                rows[-1].extend(_surplus(source[line - 1 - offset], len(rows[-1])))
             case "th_open" | "td_open":
                 opened = "cell"
             case "table_close":
-                yield Block("\n".join(" | ".join(cells) for cells in rows), "table", line=table_line)
+                yield from table_blocks(rows, headers=1, line=table_line)
             case "fence" | "code_block":
                 yield Block(token.content.rstrip("\n"), "code", line=line)
+            case "html_block" if "<table" in token.content.lower():
+                inner = content(parse(token.content, name), name, whole=True)
+                yield from (replace(block, line=line + (block.line or 1) - 1) for block in inner)
             case "html_block":
                 if text := _fold(html.unescape(_TAG.sub(" ", token.content))):
                     yield Block(text, line=line)
@@ -81,6 +93,11 @@ def _blocks(tokens: Sequence[Token], offset: int) -> Iterator[Block]:
                 elif text:
                     yield Block(text, line=line)
                 opened = ""
+
+
+def _surplus(row: str, taken: int) -> list[str]:
+    """Cells beyond the header's, which the Markdown parser leaves out."""
+    return [cell.strip() for cell in _PIPE.split(row.strip().removeprefix("|").removesuffix("|"))[taken:]]
 
 
 def _plain(children: Sequence[Token]) -> str:

@@ -78,3 +78,22 @@ def test_entities_in_code_stay_as_they_are(tmp_path: Path) -> None:
         "&amp; is &, a < b",
         "&lt;",
     ]
+
+
+def test_tables_are_grids_named_after_their_heading(tmp_path: Path) -> None:
+    text = "# Guide\n\n## 4 Fees\n\n| Port | Fee |\n|--|--|\n| A \\| B | 12 |\n| C | 14 | from May |\n"
+    document = read(tmp_path, text)
+    (grid,) = document.tables
+    assert (grid.name, grid.place, grid.first_row) == ("4 Fees", "§ 4 Fees", 2)
+    assert grid.header == ("Port", "Fee", "column_3")
+    assert grid.rows == (("A | B", "12", None), ("C", "14", "from May"))
+    assert document.warnings == (
+        'table "4 Fees" (§ 4 Fees): row 3 was longer than the header; the extra cells are in column_3',
+    )
+
+
+def test_html_tables_in_markdown(tmp_path: Path) -> None:
+    text = "Intro\n\n<table>\n<tr><th>Port</th><th>Fee</th></tr>\n<tr><td>Oslo</td><td>12</td></tr>\n</table>\n"
+    document = read(tmp_path, text)
+    assert list(document.blocks) == [Block("Intro", line=1), Block("Port | Fee\nOslo | 12", "table", line=3)]
+    assert document.tables[0].rows == (("Oslo", "12"),)
