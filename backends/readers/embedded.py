@@ -12,6 +12,7 @@ from retrieval.types import Block, Grid
 MOST_PROSE = 150  # characters of a cell on average: more is a page laid out by a table
 LONGEST_NAME = 60  # characters
 LONGEST_PLACE = 80
+LONGEST_CAPTION = 100
 _LABEL = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|tabella|tabela|表)\s*[\dIVXA-Z][\w.-]*(?<![.-])", re.I)
 _NUMBER = re.compile(r"[-+(]?\s?[$€£¥]?\s?\d[\d.,\s]*\s?(?:%|[$€£¥])?\)?")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -70,22 +71,21 @@ def table_blocks(
 
 def with_grids(blocks: Iterable[Block]) -> tuple[tuple[Block, ...], tuple[Grid, ...]]:
     """Plain blocks, and the grids among them under names that differ, each with its place ("p. 3, § 4 Fees")."""
-    plain: list[Block] = []
+    found = list(blocks)
     grids: list[Grid] = []
     names: set[str] = set()
     heading = ""
-    for block in blocks:
+    for n, block in enumerate(found):
         if block.kind == "heading":
             heading = block.text
         if not isinstance(block, TableBlock):
-            plain.append(block)
             continue
         if block.grid:
-            caption = block.caption or _caption(plain, block)
+            caption = block.caption or _caption(found, n)
             name = _differing(_short(caption or heading or "table", LONGEST_NAME), names)
             grids.append(replace(block.grid, name=name, place=_place(block, heading, caption)))
-        plain.append(Block(block.text, block.kind, block.level, block.page, block.line, block.spot))
-    return tuple(plain), tuple(grids)
+        found[n] = Block(block.text, block.kind, block.level, block.page, block.line, block.spot)
+    return tuple(found), tuple(grids)
 
 
 def grid_warnings(grids: Sequence[Grid]) -> tuple[str, ...]:
@@ -149,15 +149,22 @@ def _joined(rows: Sequence[Sequence[str]]) -> list[str]:
     return [" ".join(dict.fromkeys(parts)) for parts in columns]
 
 
-def _caption(before: Sequence[Block], table: Block) -> str:
-    """A line right above the table that says "Table 3 …", or introduces it with a colon."""
-    last = before[-1] if before else None
-    if last is None or last.kind != "paragraph" or last.page != table.page:
+def _caption(blocks: Sequence[Block], at: int) -> str:
+    """The line right above a table, if it says "Table 3 …" or is short and no sentence; or such a label below."""
+    above = _line_of(blocks, at - 1, blocks[at].page, -1)
+    if _LABEL.match(above):
+        return above
+    below = _line_of(blocks, at + 1, blocks[at].page, 0)
+    if _LABEL.match(below) and not (at + 2 < len(blocks) and blocks[at + 2].kind == "table"):
+        return below
+    return above.rstrip(":：") if len(above) <= LONGEST_CAPTION and not above.endswith((".", "!", "?", "。")) else ""
+
+
+def _line_of(blocks: Sequence[Block], at: int, page: int | None, line: int) -> str:
+    """A line of a paragraph on the same page, "" for any other block."""
+    if not 0 <= at < len(blocks) or blocks[at].kind != "paragraph" or blocks[at].page != page:
         return ""
-    said = last.text.rsplit("\n", 1)[-1].strip()
-    if _LABEL.match(said):
-        return said
-    return said.rstrip(":：") if said.endswith((":", "：")) and len(said) <= LONGEST_NAME else ""
+    return blocks[at].text.split("\n")[line].strip()
 
 
 def _place(block: Block, heading: str, caption: str) -> str:
