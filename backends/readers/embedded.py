@@ -20,10 +20,14 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 @dataclass(frozen=True)
 class TableBlock(Block):
-    """A table block with its grid, which has no name and place yet, and its caption ("" where it has none)."""
+    """A table block with its grid, which has no name and place yet, and its caption ("" where it has none).
+
+    `continues`: its rows belong to the grid of the table before.
+    """
 
     grid: Grid | None = None
     caption: str = ""
+    continues: bool = False
 
 
 def table_blocks(
@@ -33,6 +37,7 @@ def table_blocks(
     page: int | None = None,
     line: int | None = None,
     notes: tuple[str, ...] = (),
+    continues: bool = False,
 ) -> Iterator[Block]:
     """Caption, titles above the header, and the rows under one header line; a grid only where the rows are data.
 
@@ -66,7 +71,8 @@ def table_blocks(
         yield Block(text, "table", page=page, line=line)
     else:
         grid = replace(grid, notes=(*notes, *grid.notes))
-        yield TableBlock(text, "table", page=page, line=line, grid=grid, caption=caption or next(iter(titles), ""))
+        caption = caption or next(iter(titles), "")
+        yield TableBlock(text, "table", page=page, line=line, grid=grid, caption=caption, continues=continues)
 
 
 def with_grids(blocks: Iterable[Block]) -> tuple[tuple[Block, ...], tuple[Grid, ...]]:
@@ -80,12 +86,19 @@ def with_grids(blocks: Iterable[Block]) -> tuple[tuple[Block, ...], tuple[Grid, 
             heading = block.text
         if not isinstance(block, TableBlock):
             continue
-        if block.grid:
+        if block.grid and block.continues and grids and grids[-1].header == block.grid.header:
+            grids[-1] = _longer(grids[-1], block.grid, block.page)
+        elif block.grid:
             caption = block.caption or _caption(found, n)
             name = _differing(_short(caption or heading or "table", LONGEST_NAME), names)
             grids.append(replace(block.grid, name=name, place=_place(block, heading, caption)))
         found[n] = Block(block.text, block.kind, block.level, block.page, block.line, block.spot)
     return tuple(found), tuple(grids)
+
+
+def _longer(grid: Grid, more: Grid, page: int | None) -> Grid:
+    notes = (*grid.notes, *more.notes, f"it goes on on page {page}")
+    return replace(grid, rows=grid.rows + more.rows, notes=tuple(dict.fromkeys(notes)))
 
 
 def grid_warnings(grids: Sequence[Grid]) -> tuple[str, ...]:
@@ -157,7 +170,10 @@ def _caption(blocks: Sequence[Block], at: int) -> str:
     below = _line_of(blocks, at + 1, blocks[at].page, 0)
     if _LABEL.match(below) and not (at + 2 < len(blocks) and blocks[at + 2].kind == "table"):
         return below
-    return above.rstrip(":：") if len(above) <= LONGEST_CAPTION and not above.endswith((".", "!", "?", "。")) else ""
+    if above.endswith((".", "!", "?", "。")) or len(above) > LONGEST_CAPTION:
+        return ""
+    named = above.endswith((":", "：")) or (not re.search(r"[:：]", above) and "\n" not in blocks[at - 1].text)
+    return above.rstrip(":：") if at and named else ""
 
 
 def _line_of(blocks: Sequence[Block], at: int, page: int | None, line: int) -> str:
