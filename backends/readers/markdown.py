@@ -14,11 +14,10 @@ from markdown_it.token import Token
 
 from backends.readers.decoding import read_text
 from backends.readers.embedded import grid_warnings, table_blocks, with_grids
+from backends.readers.front_matter import front_matter
 from backends.readers.html import content, parse
 from retrieval.types import Block, Document
 
-_FRONT = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
-_ENTRY = re.compile(r"([A-Za-z_][\w -]*):[ \t]*(.*)")
 _CLAUSE = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})\)\s|§\s?\d|\d{1,2}(?:\.\d{1,2})+\.?\s")
 _PIPE = re.compile(r"(?<!\\)\|")
 _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1>|<[^>]*>", re.S | re.I)
@@ -26,25 +25,16 @@ _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1>|<[^>]*>", re.S | re.I)
 
 def read(path: Path) -> Iterator[Document]:
     text = read_text(path)
-    metadata: dict[str, str] = {}
-    offset = 0
-    if front := _FRONT.match(text):
-        metadata = _front_matter(front.group(1))
-        offset = front.group().count("\n")
-        text = text[front.end() :]
+    front = front_matter(text)
+    offset = text.count("\n", 0, front.end)
+    text = text[front.end :]
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    blocks = tuple(_blocks(tokens, offset, text.split("\n"), path.name))
-    blocks, tables = with_grids(blocks)
+    left = (Block(front.left.strip(), line=2),) if front.left.strip() else ()
+    blocks, tables = with_grids((*left, *_blocks(tokens, offset, text.split("\n"), path.name)))
     first = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
-    title = metadata.get("title") or first or path.stem
-    yield Document(title, "markdown", blocks, tables, warnings=grid_warnings(tables), metadata=metadata)
-
-
-def _front_matter(text: str) -> dict[str, str]:
-    """Simple `key: value` lines; nested values are left out."""
-    entries = (_ENTRY.fullmatch(line) for line in text.splitlines())
-    pairs = ((e.group(1), e.group(2).strip().strip("'\"")) for e in entries if e)
-    return {key: value for key, value in pairs if value}
+    title = front.metadata.get("title") or first or path.stem
+    warnings = (*((front.broken,) if front.broken else ()), *grid_warnings(tables))
+    yield Document(title, "markdown", blocks, tables, warnings=warnings, metadata=front.metadata)
 
 
 def _blocks(tokens: Sequence[Token], offset: int, source: Sequence[str], name: str) -> Iterator[Block]:

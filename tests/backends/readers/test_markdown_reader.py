@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from backends.readers import read_file
 from retrieval.types import Block, Document
 
@@ -58,10 +60,64 @@ y = 2
 
 
 def test_front_matter_is_metadata(tmp_path: Path) -> None:
-    document = read(tmp_path, "---\ntitle: 'The rules'\nowner: Port\ntags: [a, b]\nnested:\n  x: 1\n---\n\nBody.\n")
-    assert document.metadata == {"title": "The rules", "owner": "Port", "tags": "[a, b]"}
+    text = (
+        "---\ntitle: 'The rules'\nOwner: Port\ntags: [a, b]\nreaders:\n  - ann\n  - bob\nlang: no\nversion: 007\n"
+        "date: 1 March 2024\nupdated: 2024-03-05T23:30:00Z\nnested:\n  x: 1\nempty:\n---\n\nBody.\n"
+    )
+    document = read(tmp_path, text)
+    assert document.metadata == {
+        "title": "The rules",
+        "owner": "Port",
+        "tags": "a, b",
+        "readers": "ann, bob",
+        "language": "no",
+        "version": "007",
+        "date": "2024-03-01",
+        "updated": "2024-03-05",
+        "nested.x": "1",
+    }
     assert document.title == "The rules"
-    assert list(document.blocks) == [Block("Body.", line=9)]
+    assert document.warnings == ()
+    assert list(document.blocks) == [Block("Body.", line=17)]
+
+
+def test_front_matter_in_any_script(tmp_path: Path) -> None:
+    document = read(tmp_path, "---\ntitle: 見出し\nالكاتب: سارة\n---\nBody.\n")
+    assert (document.title, document.metadata) == ("見出し", {"title": "見出し", "الكاتب": "سارة"})
+
+
+@pytest.mark.parametrize(
+    ("inner", "why"),
+    [
+        ("title: a: b\n", "line 2"),
+        ("ok: 1\n\tx: 2\n", "line 3"),
+        ("a: &a [x, x]\nb: *a\n", "it uses aliases"),
+        ("readers: ann\nreaders: bob\n", '"readers" occurs twice'),
+        ("a: x\nb: " + "y" * 70_000 + "\n", "more than 64 KB"),
+    ],
+)
+def test_front_matter_that_cannot_be_read_stays_text(tmp_path: Path, inner: str, why: str) -> None:
+    document = read(tmp_path, f"---\n{inner}---\n\nBody.\n")
+    assert document.metadata == {}
+    assert document.warnings == (f"the front matter cannot be read as YAML ({why}) and stays text",)
+    assert [b.text for b in document.blocks] == [inner.strip(), "Body."]
+
+
+def test_front_matter_nested_without_end_is_no_crash(tmp_path: Path) -> None:
+    document = read(tmp_path, "---\na: " + "[" * 20_000 + "]" * 20_000 + "\n---\n\nBody.\n")
+    assert document.warnings == ("the front matter cannot be read as YAML (nested too deeply) and stays text",)
+    assert document.blocks[-1].text == "Body."
+
+
+def test_a_tag_in_front_matter_makes_no_object(tmp_path: Path) -> None:
+    document = read(tmp_path, '---\nx: !!python/object/apply:os.getcwd []\ny: 1\n---\n\nBody.\n')
+    assert document.metadata == {"y": "1"}
+
+
+def test_words_between_rules_are_no_front_matter(tmp_path: Path) -> None:
+    document = read(tmp_path, "---\n\nJust words.\n\n---\n\nMore.\n")
+    assert (document.metadata, document.warnings) == ({}, ())
+    assert [b.text for b in document.blocks] == ["Just words.", "More."]
 
 
 def test_html_in_markdown_loses_its_tags(tmp_path: Path) -> None:
