@@ -27,6 +27,8 @@ def without_edges(pages: Sequence[Sequence[Line]]) -> tuple[list[list[Line]], tu
         for line in edges:
             if _key(line) in often:
                 dropped.setdefault(_key(line), line.text[:_SHOWN])
+    if not any(kept):  # the pages hold nothing else
+        return [list(page) for page in pages], ()
     said = ", ".join(f'"{text}"' for text in list(dropped.values())[:_LISTED])
     more = f" and {len(dropped) - _LISTED} more" if len(dropped) > _LISTED else ""
     return kept, (f"left out as what repeats at the edge of the pages: {said}{more}",) if dropped else ()

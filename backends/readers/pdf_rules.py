@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import re
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,12 +21,15 @@ from pdfplumber.utils.exceptions import PdfminerException
 
 from backends.readers.pdf_lines import HYPHENS, Box, Line, Table, tidy, turned
 
+MOST_PATHS = 5_000  # what is drawn with more is a drawing
 THIN = 3.0  # points: what is thinner is a rule
 LEAST = 20.0  # points: the least width or height of a table
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,]*\s?[%)]*")
 _BROKEN = (PdfminerException, PDFException, PSException)
 # what escapes from pdfminer in files that PDFium reads
 _BROKEN_PARTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError)
+
+logging.getLogger("pdfminer").setLevel(logging.ERROR)  # it tells of every oddity, and goes on
 
 
 class Rules:
@@ -45,7 +51,7 @@ class Rules:
         self, page: pdfium.PdfPage, text_page: pdfium.PdfTextPage, index: int, lines: Sequence[Line]
     ) -> list[Table]:
         """Tables of at least two rows and columns, whose cells hold all of the text within their bounds."""
-        if not lines or lines[0].angle != page.get_rotation() or not _is_ruled(page):
+        if not lines or lines[0].angle != page.get_rotation() or not _is_ruled(page, lines):
             return []
         try:
             found = self._cells(index)
@@ -77,15 +83,21 @@ class Rules:
             page.close()
 
 
-def _is_ruled(page: pdfium.PdfPage) -> bool:
-    level = upright = 0
-    for item in page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=3):
+def _is_ruled(page: pdfium.PdfPage, lines: Sequence[Line]) -> bool:
+    """Could there be a ruled table? pdfplumber takes most of the time, so that it is asked only then."""
+    level: Counter[int] = Counter(round(line.bottom / 2) for line in lines for _ in line.cells)
+    if sum(count > 1 for count in level.values()) < 2:
+        return False  # no two lines hold anything side by side
+    paths = list(islice(page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=3), MOST_PATHS))
+    across: set[int] = set()
+    upright: set[int] = set()
+    for path in paths if len(paths) < MOST_PATHS else ():
         with suppress(pdfium.PdfiumError):
-            left, bottom, right, top = item.get_bounds()
-            wide, high = right - left, top - bottom
-            level += wide >= LEAST and (high <= THIN or high >= LEAST / 2)
-            upright += high >= LEAST / 2 and (wide <= THIN or wide >= LEAST)
-    return level >= 1 and level + upright >= 2
+            left, bottom, right, top = path.get_bounds()
+            across.update((round(bottom), round(top)) if right - left >= LEAST else ())
+            upright.update((round(left), round(right)) if top - bottom >= LEAST / 2 else ())
+    # turned pages change one for the other
+    return min(len(across), len(upright)) > 0 and max(len(across), len(upright)) > 1
 
 
 def _on_page(page: Any, cell: tuple[float, float, float, float] | None) -> Box | None:
