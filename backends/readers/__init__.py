@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from backends.errors import UnreadableFile
+from backends.readers.options import AS_IT_IS, ReadOptions
 from retrieval.types import Document
 
 READERS: dict[str, str] = {
@@ -32,6 +33,9 @@ READERS: dict[str, str] = {
 }
 """Suffix to the module that reads it: `read(path) -> Iterator[Document]`."""
 
+WITH_OPTIONS = {"pdf"}
+"""The modules whose `read(path, options)` takes options, too."""
+
 MAX_BYTES = 200 * 1024 * 1024
 _INSTEAD = {
     ".xls": "save it as .xlsx",
@@ -45,7 +49,7 @@ _INSTEAD = {
 }
 
 
-def read_file(path: Path) -> Iterator[Document]:
+def read_file(path: Path, options: ReadOptions = AS_IT_IS) -> Iterator[Document]:
     """The documents of a file: one, or for BEIR one per line.
 
     Raises UnreadableFile, here or while iterating, with a sentence that says why and what would help.
@@ -63,5 +67,7 @@ def read_file(path: Path) -> Iterator[Document]:
             f"{path.name}: the file is too large ({size / 2**20:.0f} MB, the limit is {MAX_BYTES // 2**20} MB); split it."
         )
     module = importlib.import_module(f"backends.readers.{READERS[suffix]}")
+    if READERS[suffix] in WITH_OPTIONS:
+        return cast(Callable[[Path, ReadOptions], Iterator[Document]], module.read)(path, options)
     read = cast(Callable[[Path], Iterator[Document]], module.read)
     return read(path)

@@ -16,19 +16,15 @@ from lxml.etree import XMLSyntaxError
 from backends.errors import UnreadableFile
 from backends.readers.archives import check_archive
 from backends.readers.decoding import clean
+from backends.readers.docx_notes import Notes, comment_count, headers_and_footers
 from backends.readers.docx_numbering import Numbering, value
+from backends.readers.docx_tables import cells_of, header_rows, rows_of, words_of
+from backends.readers.docx_text import BOX, TBL, P, children, is_deleted, is_on, is_read, text_of
+from backends.readers.embedded import grid_warnings, table_blocks, with_grids
 from backends.readers.metadata import office_metadata, office_properties
 from retrieval.types import Block, Document
 
-_P, _TBL, _TR, _TC = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
-_TEXT = {qn("w:t"), qn("m:t")}
-_SKIPPED = {
-    qn("w:del"),
-    qn("w:moveFrom"),
-    qn("w:instrText"),
-    "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback",
-}
-_SIGNS = {qn("w:tab"): " ", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
+_CONTENTS = re.compile(r"toc (?:heading|\d)", re.I)
 _HEADING = re.compile(r"(?:heading|überschrift|titre|título|rubrik|titolo)\s*([1-9])", re.I)
 
 
@@ -36,7 +32,9 @@ def read(path: Path) -> Iterator[Document]:
     check_archive(path, "DOCX", "word/document.xml")
     try:
         file = open_docx(str(path))
-        blocks = tuple(_Reader(file).blocks())
+        reader = _Reader(file)
+        blocks, tables = with_grids(reader.blocks())
+        warnings = tuple(reader.warnings())
     except (OpcError, zipfile.BadZipFile, XMLSyntaxError, KeyError, ValueError, AttributeError) as error:
         # the last three are what python-docx lets through where parts or attributes are missing
         raise UnreadableFile(
@@ -47,113 +45,85 @@ def read(path: Path) -> Iterator[Document]:
     properties = office_properties(file.part.package)
     stated = clean(properties.title or "").strip() if properties else ""
     first = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
-    yield Document(first or stated or path.stem, "docx", blocks, metadata=office_metadata(properties))
+    title = first or stated or path.stem
+    warnings += grid_warnings(tables)
+    yield Document(title, "docx", blocks, tables, warnings=warnings, metadata=office_metadata(properties))
 
 
 class _Reader:
     def __init__(self, file: Any) -> None:
+        self.file = file
         self.body = file.element.body
         self.styles = {style.style_id: style for style in file.styles}
         self.numbering = Numbering(file)
+        self.notes = Notes(file)
+        self.contents = False  # was a table of contents met?
 
     def blocks(self) -> Iterator[Block]:
-        for element in _content(self.body):
-            if element.tag == _P:
-                yield from self._paragraph(element)
-            else:
-                yield from self._table(element)
+        headers, footers = headers_and_footers(self.file)
+        yield from map(Block, headers)
+        yield from self._content(self.body)
+        yield from map(Block, footers)
+
+    def warnings(self) -> Iterator[str]:
+        if count := comment_count(self.file):
+            yield f"{count} comment{'s were' if count > 1 else ' was'} left out"
+        if any(is_on(mark) for mark in self.body.iter(qn("w:vanish")) if mark.getparent().getparent().tag == qn("w:r")):
+            yield "hidden text was left out"
+        if self.body.find(f".//{qn('w:del')}") is not None or self.body.find(f".//{qn('w:ins')}") is not None:
+            yield "tracked changes were read as accepted"
+        if self.body.find(f".//{qn('w:altChunk')}") is not None:
+            yield "a file that is embedded in the text was left out"
+        if self.contents:
+            yield "the table of contents was left out"
+
+    def _content(self, parent: Any) -> Iterator[Block]:
+        for element in children(parent, P, TBL):
+            yield from self._paragraph(element) if element.tag == P else self._table(element)
+            if element.tag == P:
+                yield from self.notes.of(element)
 
     def _paragraph(self, p: Any) -> Iterator[Block]:
+        text = text_of(p)
+        if not text and is_deleted(p, f"{qn('w:pPr')}/{qn('w:rPr')}"):
+            return  # and it does not count
         style = self._style(p)
-        numbered = self.numbering.mark(p, style)
-        text = _text(p)
-        if not text:
-            yield from self._boxes(p)
+        if style is not None and _CONTENTS.match(style.name or ""):
+            self.contents = True
             return
-        mark = f"{numbered.text} " if numbered and numbered.text else ""
-        if level := _heading_level(p, style):
-            yield Block(mark + " ".join(text.split()), "heading", level)
-        elif numbered:
-            yield Block(mark + text, "list_item", numbered.depth)
-        else:
-            yield Block(text)
-        yield from self._boxes(p)
-
-    def _boxes(self, p: Any) -> Iterator[Block]:
-        """Text boxes hang on a paragraph, but are read on their own."""
-        for box in p.iter(qn("w:txbxContent")):
-            if not any(a.tag in _SKIPPED for a in box.iterancestors()):
-                for inner in _content(box):
-                    yield from self._paragraph(inner) if inner.tag == _P else self._table(inner)
+        numbered = self.numbering.mark(p, style)
+        if text:
+            mark = f"{numbered.text} " if numbered and numbered.text else ""
+            if level := _heading_level(p, style):
+                yield Block(mark + " ".join(text.split()), "heading", level)
+            elif numbered:
+                yield Block(mark + text, "list_item", numbered.depth)
+            else:
+                yield Block(text)
+        for box in p.iter(BOX):  # text boxes hang on a paragraph, but are read on their own
+            if is_read(box):
+                yield from self._content(box)
 
     def _table(self, table: Any) -> Iterator[Block]:
-        """A table of one cell is a frame around paragraphs."""
-        rows = [list(_cells(row)) for row in _deep(table, _TR)]
-        if sum(len(row) for row in rows) == 1:
-            for element in _content(rows[0][0]):
-                yield from self._paragraph(element) if element.tag == _P else self._table(element)
+        """A table of one column, or of one row of texts, is a frame around paragraphs."""
+        rows = rows_of(table)
+        cells = [cell for row in rows for cell in cells_of(row)]
+        framed = len(rows) == 1 and any(len([p for p in cell.iter(P) if text_of(p)]) > 1 for cell in cells)
+        if framed or all(len(cells_of(row)) == 1 for row in rows):
+            for cell in cells:
+                yield from self._content(cell)
             return
-        lines = [" | ".join(line) for row in rows if any(line := _line(row))]
-        if lines:
-            yield Block("\n".join(lines), "table")
+        headers = header_rows(rows)
+        yield from table_blocks(words_of(rows, headers), headers)
+        for row in rows:
+            yield from self.notes.of(row)
+        for cell in cells:
+            for inner in children(cell, TBL):
+                yield from self._table(inner)
 
     def _style(self, p: Any) -> Any:
         found = p.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")
         return self.styles.get(value(found)) if found is not None else None
-
-
-def _content(parent: Any) -> Iterator[Any]:
-    """Paragraphs and tables, also those inside content controls and insertions."""
-    for child in parent:
-        if child.tag in (_P, _TBL):
-            yield child
-        elif child.tag in (qn("w:sdt"), qn("w:sdtContent"), qn("w:ins"), qn("w:customXml"), qn("w:smartTag")):
-            yield from _content(child)
-
-
-def _deep(parent: Any, tag: str) -> Iterator[Any]:
-    """Children of a tag, also those inside content controls, but not those of a table inside."""
-    for child in parent:
-        if child.tag == tag:
-            yield child
-        elif child.tag in (qn("w:sdt"), qn("w:sdtContent"), qn("w:ins"), qn("w:customXml")):
-            yield from _deep(child, tag)
-
-
-def _cells(row: Any) -> Iterator[Any]:
-    return _deep(row, _TC)
-
-
-def _line(row: list[Any]) -> list[str]:
-    """The cells of a row. A merged cell is said once, where it begins; the rest of it stays empty."""
-    out: list[str] = []
-    for cell in row:
-        properties = cell.find(qn("w:tcPr"))
-        merge = properties.find(qn("w:vMerge")) if properties is not None else None
-        span = properties.find(qn("w:gridSpan")) if properties is not None else None
-        continued = merge is not None and value(merge) != "restart"
-        words = "" if continued else " ".join(" ".join(_text(p) for p in cell.iter(_P)).split())
-        width = int(value(span)) if span is not None and value(span).isdecimal() else 1
-        out.extend([words, *[""] * (width - 1)])
-    return out
-
-
-def _text(p: Any) -> str:
-    """The words of a paragraph: insertions and formulas in, deletions and text boxes out."""
-    parts: list[str] = []
-    _gather(p, parts)
-    lines = (" ".join(line.split()) for line in clean("".join(parts)).split("\n"))
-    return "\n".join(line for line in lines if line)
-
-
-def _gather(element: Any, parts: list[str]) -> None:
-    for child in element:
-        if child.tag in _TEXT:
-            parts.append(child.text or "")
-        elif child.tag in _SIGNS:
-            parts.append(_SIGNS[child.tag])
-        elif child.tag not in _SKIPPED and child.tag != qn("w:txbxContent") and isinstance(child.tag, str):
-            _gather(child, parts)
 
 
 def _heading_level(p: Any, style: Any) -> int:

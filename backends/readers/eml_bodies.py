@@ -47,8 +47,8 @@ def bodies(message: EmailMessage, name: str) -> Iterator[Part]:
 
 def _chosen(part: Message) -> Iterator[Message]:
     kind = part.get_content_type()
-    inner = part.get_payload() if part.is_multipart() else None
-    if not isinstance(inner, list) or kind == "message/rfc822" or kind in _SEALED:
+    inner = _parts(part)
+    if not inner or kind == "message/rfc822" or kind in _SEALED:
         yield part
     elif kind == "multipart/alternative":
         yield from _best(inner)
@@ -84,6 +84,11 @@ def _read(part: Message, kind: str, name: str) -> Part:
         return Part(warnings=(f"a text in it could not be read: {str(error).removeprefix(f'{name}: ')}",))
 
 
+def _parts(part: Message) -> list[Message]:
+    payload = part.get_payload() if part.is_multipart() else []
+    return [inner for inner in payload if isinstance(inner, Message)]
+
+
 def _payload(part: Message) -> bytes:
     payload = part.get_payload(decode=True)
     return payload if isinstance(payload, bytes) else b""
@@ -94,8 +99,8 @@ def _is_attached(part: Message) -> bool:
 
 
 def _described(part: Message, kind: str) -> str:
-    inner = part.get_payload()
-    if kind == "message/rfc822" and isinstance(inner, list) and inner:
+    inner = _parts(part)
+    if kind == "message/rfc822" and inner:
         named = str(inner[0].get("Subject", "")) or "an e-mail"
         size = len(inner[0].as_bytes())
     else:

@@ -60,7 +60,7 @@ def html_blocks(raw: bytes, charset: str | None, name: str) -> tuple[Block, ...]
 def _taken_out(root: HtmlElement) -> dict[int, HtmlElement]:
     """The outermost quotes by number, each replaced by a paragraph that holds its number."""
     quotes: dict[int, HtmlElement] = {}
-    found = [e for e in root.xpath(_QUOTES) if isinstance(e, HtmlElement)]  # type: ignore[union-attr]
+    found = [e for e in root.xpath(_QUOTES) if isinstance(e, HtmlElement)]
     for element in found:
         parent = element.getparent()
         if parent is None or root not in element.iterancestors():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -12,10 +13,13 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from backends.readers.decoding import read_text
+from backends.readers.embedded import grid_warnings, table_blocks, with_grids
 from backends.readers.front_matter import front_matter
+from backends.readers.html import content, parse
 from retrieval.types import Block, Document
 
 _CLAUSE = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})\)\s|§\s?\d|\d{1,2}(?:\.\d{1,2})+\.?\s")
+_PIPE = re.compile(r"(?<!\\)\|")
 _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1>|<[^>]*>", re.S | re.I)
 
 
@@ -23,16 +27,17 @@ def read(path: Path) -> Iterator[Document]:
     text = read_text(path)
     front = front_matter(text)
     offset = text.count("\n", 0, front.end)
-    tokens = MarkdownIt("commonmark").enable("table").parse(text[front.end :])
+    text = text[front.end :]
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
     left = (Block(front.left.strip(), line=2),) if front.left.strip() else ()
-    blocks = (*left, *_blocks(tokens, offset))
+    blocks, tables = with_grids((*left, *_blocks(tokens, offset, text.split("\n"), path.name)))
     first = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
     title = front.metadata.get("title") or first or path.stem
-    warnings = (front.broken,) if front.broken else ()
-    yield Document(title, "markdown", blocks, warnings=warnings, metadata=front.metadata)
+    warnings = (*((front.broken,) if front.broken else ()), *grid_warnings(tables))
+    yield Document(title, "markdown", blocks, tables, warnings=warnings, metadata=front.metadata)
 
 
-def _blocks(tokens: Sequence[Token], offset: int) -> Iterator[Block]:
+def _blocks(tokens: Sequence[Token], offset: int, source: Sequence[str], name: str) -> Iterator[Block]:
     depth, marker = -1, ""
     opened = ""  # the heading or item that the next inline text belongs to
     rows: list[list[str]] = []
@@ -53,12 +58,17 @@ def _blocks(tokens: Sequence[Token], offset: int) -> Iterator[Block]:
                 rows, table_line = [], line
             case "tr_open":
                 rows.append([])
+            case "tr_close" if rows[1:]:
+                rows[-1].extend(_surplus(source[line - 1 - offset], len(rows[-1])))
             case "th_open" | "td_open":
                 opened = "cell"
             case "table_close":
-                yield Block("\n".join(" | ".join(cells) for cells in rows), "table", line=table_line)
+                yield from table_blocks(rows, headers=1, line=table_line)
             case "fence" | "code_block":
                 yield Block(token.content.rstrip("\n"), "code", line=line)
+            case "html_block" if "<table" in token.content.lower():
+                inner = content(parse(token.content, name), name, whole=True)
+                yield from (replace(block, line=line + (block.line or 1) - 1) for block in inner)
             case "html_block":
                 if text := _fold(html.unescape(_TAG.sub(" ", token.content))):
                     yield Block(text, line=line)
@@ -73,6 +83,11 @@ def _blocks(tokens: Sequence[Token], offset: int) -> Iterator[Block]:
                 elif text:
                     yield Block(text, line=line)
                 opened = ""
+
+
+def _surplus(row: str, taken: int) -> list[str]:
+    """Cells beyond the header's, which the Markdown parser leaves out."""
+    return [cell.strip() for cell in _PIPE.split(row.strip().removeprefix("|").removesuffix("|"))[taken:]]
 
 
 def _plain(children: Sequence[Token]) -> str:

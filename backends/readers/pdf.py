@@ -8,15 +8,18 @@ from pathlib import Path
 import pypdfium2 as pdfium
 
 from backends.errors import UnreadableFile
+from backends.readers.embedded import grid_warnings, with_grids
+from backends.readers.options import AS_IT_IS, ReadOptions
+from backends.readers.pdf_edges import without_edges
 from backends.readers.pdf_layout import blocks_of
-from backends.readers.pdf_lines import Line, page_lines
 from backends.readers.pdf_metadata import pdf_metadata
+from backends.readers.pdf_pages import read_pages
 from retrieval.types import Document
 
 _WRONG_PASSWORD = 4  # FPDF_ERR_PASSWORD
 
 
-def read(path: Path) -> Iterator[Document]:
+def read(path: Path, options: ReadOptions = AS_IT_IS) -> Iterator[Document]:
     with path.open("rb") as stream:
         if b"%PDF-" not in stream.read(1024):
             raise UnreadableFile(f"{path.name}: not a PDF (the content does not match the file's suffix).")
@@ -27,35 +30,21 @@ def read(path: Path) -> Iterator[Document]:
             raise UnreadableFile(f"{path.name}: the PDF needs a password; save a copy without one.") from error
         raise UnreadableFile(f"{path.name}: the PDF is corrupt; open it in a viewer and save it again.") from error
     try:
-        pages, broken = _pages(file)
+        pages = read_pages(file, path, options)
         stated = " ".join(file.get_metadata_value("Title").split())
         metadata, unclear = pdf_metadata(file)
     finally:
         file.close()
-    empty = [n for n, lines in enumerate(pages, 1) if not lines and n not in broken]
-    if not any(pages):
-        raise UnreadableFile(f"{path.name}: no text found (a scan?); recognise its text (OCR) first.")
-    warnings = [f"page {n} cannot be read" for n in broken]
-    warnings.extend(f"page {n} holds no text (a scan?)" for n in empty)
-    warnings.extend(unclear)
-    blocks = tuple(blocks_of(pages))
+    if not any(pages.lines):
+        asked = "" if options.ocr else "; recognise its text (OCR) first"
+        raise UnreadableFile(f"{path.name}: no text found (a scan?){asked}.")
+    lines, repeated = without_edges(pages.lines)
+    blocks, tables = with_grids(blocks_of(lines))
+    warnings = (*pages.warnings(), *repeated, *unclear, *grid_warnings(tables))
     first = next((b.text for b in blocks[:5] if b.kind == "heading" and b.page == 1 and not b.text[0].isdecimal()), "")
     title = stated if stated and not _looks_made_up(stated) else first
-    yield Document(title or path.stem, "pdf", blocks, units=len(pages), warnings=tuple(warnings), metadata=metadata)
-
-
-def _pages(file: pdfium.PdfDocument) -> tuple[list[list[Line]], list[int]]:
-    pages: list[list[Line]] = []
-    broken: list[int] = []
-    for index in range(len(file)):
-        try:
-            page = file[index]
-            pages.append(page_lines(page))
-            page.close()
-        except pdfium.PdfiumError:
-            pages.append([])
-            broken.append(index + 1)
-    return pages, broken
+    title = title or path.stem
+    yield Document(title, "pdf", blocks, tables, units=len(lines), warnings=warnings, metadata=metadata)
 
 
 def _looks_made_up(title: str) -> bool:

@@ -1,4 +1,4 @@
-"""The lines of PDF pages into blocks: what repeats at the edges goes, headings stand out, paragraphs become whole."""
+"""The lines of PDF pages into blocks: headings stand out, paragraphs become whole."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from backends.readers.embedded import table_blocks
 from backends.readers.pdf_lines import Line
+from backends.readers.pdf_tables import joined_tables
 from retrieval.types import Block, BlockKind
 
 LARGER = 1.15  # times the body's size: then a short line is a heading
@@ -34,11 +36,10 @@ class _Look:
 
 def blocks_of(pages: Sequence[Sequence[Line]]) -> Iterator[Block]:
     """The blocks of all pages in reading order; a paragraph that a page break divides stays with its first page."""
-    kept = _without_edges(pages)
-    look = _look(kept)
-    words = set(re.findall(r"\w+(?:-\w+)+", " ".join(line.text for page in kept for line in page)))
+    look = _look(pages)
+    words = set(re.findall(r"\w+(?:-\w+)+", " ".join(line.text for page in pages for line in page)))
     last: Block | None = None
-    for number, lines in enumerate(kept, 1):
+    for number, lines in enumerate(joined_tables(pages), 1):
         for first, block in enumerate(_page_blocks(lines, look, words)):
             block = replace(block, page=number)
             if first == 0 and last and _runs_on(last, block):
@@ -49,31 +50,6 @@ def blocks_of(pages: Sequence[Sequence[Line]]) -> Iterator[Block]:
             last = block
     if last:
         yield last
-
-
-def _without_edges(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """Pages without the headers and footers that most of them share (or every second one, left and right)."""
-    filled = [page for page in pages if page]
-    if len(filled) < 3:
-        return [list(page) for page in pages]
-    seen = Counter(key for page in filled for key in {_key(line) for line in _edges(page)})
-    often = {key for key, count in seen.items() if count >= max(3, 0.45 * len(filled))}
-    return [
-        [line for line in page if _key(line) not in often or line not in edges]
-        for page in pages
-        for edges in [_edges(page)]
-    ]
-
-
-def _edges(page: Sequence[Line]) -> list[Line]:
-    by_height = sorted(page, key=lambda line: line.bottom)
-    return [*by_height[:2], *by_height[-2:]]
-
-
-def _key(line: Line) -> tuple[str, float]:
-    """Page numbers differ. Set large, a number tells chapters apart, and such a line is no header."""
-    small = line.size < 12
-    return re.sub(r"\d+", "#", line.text) if small else line.text, round(line.size)
 
 
 def _look(pages: Sequence[Sequence[Line]]) -> _Look:
@@ -99,6 +75,14 @@ def _page_blocks(lines: Sequence[Line], look: _Look, words: set[str]) -> Iterato
     group: list[Line] = []
     level = 0  # of the heading that the group is, 0 for a paragraph
     for at, line in enumerate(lines):
+        if line.table:
+            if group:
+                yield _block(group, level, lines, words)
+                group = []
+            yield from table_blocks(
+                line.table.rows, line.table.headers, notes=line.table.notes, continues=line.table.continues
+            )
+            continue
         found = _heading_level(lines, at, look, pitch)
         if group:
             same = found == level and line.size == group[-1].size if level else False
@@ -230,7 +214,7 @@ def _join(text: str, more: str, hyphenated: bool, words: set[str]) -> str:
 
 def _runs_on(last: Block, block: Block) -> bool:
     return (
-        last.kind != "heading"
+        last.kind in ("paragraph", "list_item")
         and block.kind == "paragraph"
         and not _ENDED.search(last.text)
         and block.text[:1].islower()

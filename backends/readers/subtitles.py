@@ -65,7 +65,7 @@ def read(path: Path) -> Iterator[Document]:
 
 def _srt(text: str) -> list[_Cue]:
     found = srt.parse(text, ignore_errors=True)
-    return [_Cue(c.start.total_seconds(), c.end.total_seconds(), _lines(c.content)) for c in found]
+    return [_Cue(c.start.total_seconds(), c.end.total_seconds(), _lines(c.content)) for c in found.captions]
 
 
 def _vtt(text: str, name: str) -> tuple[list[_Cue], str, dict[str, str]]:
@@ -76,7 +76,7 @@ def _vtt(text: str, name: str) -> tuple[list[_Cue], str, dict[str, str]]:
         raise UnreadableFile(
             f"{name}: not WebVTT (its first line is not WEBVTT); if it is SRT, give it the suffix .srt."
         ) from error
-    cues = [_Cue(c.start_in_seconds, c.end_in_seconds, _lines(c.raw_text)) for c in found]
+    cues = [_Cue(c.start_in_seconds, c.end_in_seconds, _lines(c.raw_text)) for c in found.captions]
     said = next((m.group(1) for line in found.metadata if (m := _LANGUAGE.fullmatch(line.strip()))), None)
     return cues, found.header_text.strip(" \t-–—:"), stated(language=language_tag(said))
 

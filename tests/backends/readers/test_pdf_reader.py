@@ -1,72 +1,11 @@
-import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from pdf_files import Text, pdf
 
 from backends.errors import UnreadableFile
 from backends.readers import read_file
 from retrieval.types import Block, Document
-
-Text = tuple[float, float, float, str]  # x, y, size, words; bold where the words begin with "*"
-PAD = bytes.fromhex("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a")
-
-
-def rc4(key: bytes, data: bytes) -> bytes:
-    state, j = list(range(256)), 0
-    for i in range(256):
-        j = (j + state[i] + key[i % len(key)]) % 256
-        state[i], state[j] = state[j], state[i]
-    out, i, j = bytearray(), 0, 0
-    for byte in data:
-        i = (i + 1) % 256
-        j = (j + state[i]) % 256
-        state[i], state[j] = state[j], state[i]
-        out.append(byte ^ state[(state[i] + state[j]) % 256])
-    return bytes(out)
-
-
-def pdf(pages: Sequence[Sequence[Text]], user: str | None = None, title: str = "") -> bytes:
-    """A PDF of these texts; `user` encrypts it (PDF 1.4, 40 bits), with an owner's password beside."""
-    key = entry = b""
-    if user is not None:
-        password = (user.encode() + PAD)[:32]
-        owner = rc4(hashlib.md5((b"owner" + PAD)[:32]).digest()[:5], password)
-        key = hashlib.md5(password + owner + b"\xfc\xff\xff\xff" + b"id").digest()[:5]
-        entry = b"<</Filter/Standard/V 1/R 2/P -4/O<%s>/U<%s>>>" % (owner.hex().encode(), rc4(key, PAD).hex().encode())
-    objects = [b"<</Type/Catalog/Pages 2 0 R>>"]
-    kids = " ".join(f"{5 + 2 * n} 0 R" for n in range(len(pages)))
-    objects.append(f"<</Type/Pages/Kids[{kids}]/Count {len(pages)}>>".encode())
-    objects.extend(b"<</Type/Font/Subtype/Type1/BaseFont/%s>>" % name for name in (b"Helvetica", b"Helvetica-Bold"))
-    for n, texts in enumerate(pages):
-        number = 6 + 2 * n
-        parts = []
-        for x, y, size, words in texts:
-            bold, words = words.startswith("*"), words.lstrip("*")
-            words = words.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
-            parts.append(f"BT /F{2 if bold else 1} {size} Tf {x} {y} Td ({words}) Tj ET")
-        stream = "\n".join(parts).encode("cp1252")
-        if key:
-            stream = rc4(hashlib.md5(key + number.to_bytes(3, "little") + b"\0\0").digest()[:10], stream)
-        objects.append(
-            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R/F2 4 0 R>>>>/Contents %d 0 R>>"
-            % number
-        )
-        objects.append(b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream))
-    trailer = b"/Root 1 0 R"
-    for extra, name in ((entry, b"Encrypt"), (f"<</Title({title})>>".encode() if title else b"", b"Info")):
-        if extra:
-            objects.append(extra)
-            trailer += b"/%s %d 0 R" % (name, len(objects))
-    out, offsets = b"%PDF-1.4\n", []
-    for n, body in enumerate(objects, 1):
-        offsets.append(len(out))
-        out += b"%d 0 obj%s\nendobj\n" % (n, body)
-    table = b"".join(b"%010d 00000 n \n" % at for at in offsets)
-    size = len(objects) + 1
-    return out + b"xref\n0 %d\n0000000000 65535 f \n%strailer<</Size %d%s/ID[<6964><6964>]>>\nstartxref\n%d\n%%%%EOF" % (
-        size, table, size, trailer, len(out),
-    )  # fmt: skip
 
 
 def read(folder: Path, content: bytes) -> Document:
@@ -122,9 +61,11 @@ def test_headers_and_footers_that_repeat_are_dropped(tmp_path: Path) -> None:
         [(60.0, 810.0, 8.0, "Fleet manual"), *lines(f"Page text {word}."), (500.0, 30.0, 8.0, f"Page {n}")]
         for n, word in enumerate(("one", "two", "three", "four"), 1)
     ]
-    assert [b.text for b in read(tmp_path, pdf(pages)).blocks] == [
+    document = read(tmp_path, pdf(pages))
+    assert [b.text for b in document.blocks] == [
         "Page text one.", "Page text two.", "Page text three.", "Page text four.",
     ]  # fmt: skip
+    assert document.warnings == ('left out as what repeats at the edge of the pages: "Page 1", "Fleet manual"',)
 
 
 def test_two_pages_keep_what_they_say(tmp_path: Path) -> None:
@@ -137,13 +78,13 @@ def test_a_paragraph_over_a_page_break_stays_whole(tmp_path: Path) -> None:
     assert [(b.text, b.page) for b in document.blocks] == [(f"{LONG} concerns the crew.", 1)]
 
 
-def test_rows_of_a_table_stay_lines(tmp_path: Path) -> None:
+def test_rows_of_a_table_stay_together(tmp_path: Path) -> None:
     rows = [("Figure", "2024", "2025"), ("Cars", "212,700", "219,300"), ("Passengers", "1,018", "1,071")]
     texts = [
         (x, 700 - 12 * n, 10, cell) for n, row in enumerate(rows) for x, cell in zip((60, 300, 450), row, strict=True)
     ]
     (block,) = read(tmp_path, pdf([texts])).blocks
-    assert block.text == "Figure 2024 2025\nCars 212,700 219,300\nPassengers 1,018 1,071"
+    assert block.text == "Figure | 2024 | 2025\nCars | 212,700 | 219,300\nPassengers | 1,018 | 1,071"
 
 
 def test_a_number_in_front_of_a_wrapped_line_is_no_item(tmp_path: Path) -> None:
@@ -173,3 +114,53 @@ def test_passwords(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile) as caught:
         read(tmp_path, pdf([lines("Secret.")], user="1234"))
     assert str(caught.value) == "manual.pdf: the PDF needs a password; save a copy without one."
+
+
+LEFT = [
+    "The harbour master decides who may", "enter the port and in which order", "the vessels are served. In winter the",
+    "ice pilot is heard first, and no ship", "may leave before he has agreed to it", "in writing and paid all of its dues.",
+]  # fmt: skip
+RIGHT = [
+    "Fees are due on arrival, in cash or", "by transfer to the account of the ha-", "rbour. Who does not pay is not to",
+    "leave until the whole sum has been paid", "in full. Complaints go to the court", "of the district within thirty days.",
+]  # fmt: skip
+
+
+def test_columns_drawn_line_by_line_are_read_one_after_the_other(tmp_path: Path) -> None:
+    texts = [(x, 700.0 - 12 * n, 10.0, side[n]) for n in range(len(LEFT)) for x, side in ((60.0, LEFT), (320.0, RIGHT))]
+    document = read(tmp_path, pdf([texts]))
+    text = " ".join(" ".join(b.text.split()) for b in document.blocks)
+    assert text == " ".join(LEFT) + " " + " ".join(RIGHT).replace("ha- rb", "harb")
+    assert document.tables == ()
+
+
+def test_pages_and_texts_that_are_turned(tmp_path: Path) -> None:
+    whole = f"{LONG} concerns the crew of the ship."
+    first, second = LONG, "concerns the crew of the ship."
+    for turn, (x, y, across, down) in {
+        0: (60, 700, 0, -12), 90: (100, 60, 12, 0), 180: (535, 100, 0, 12), 270: (500, 800, -12, 0),
+    }.items():  # fmt: skip
+        texts = [(x, y, 10, first, turn), (x + across, y + down, 10, second, turn)]
+        for rotate in (0, turn):
+            (block,) = read(tmp_path, pdf([texts], rotate=rotate)).blocks
+            assert (turn, rotate, block.text) == (turn, rotate, whole)
+
+
+def test_notes_in_the_margin_come_last(tmp_path: Path) -> None:
+    texts: list[Text | tuple[float, float, float, str, int]] = [(30, 300, 8, "Draft of May", 90)]
+    texts.extend(lines(LONG, "concerns the crew."))
+    assert [b.text for b in read(tmp_path, pdf([texts])).blocks] == [f"{LONG} concerns the crew.", "Draft of May"]
+
+
+def test_hebrew_is_read_in_logical_order(tmp_path: Path) -> None:
+    letters = {"A": "ש", "B": "ל", "C": "ו", "D": "ם", "E": "ע", "F": "כ", " ": " "}
+    (block,) = read(tmp_path, pdf([[(60, 700, 10, "FE DCBA")]], unicode=letters)).blocks  # as it stands on the page
+    assert block.text == "שלום עכ"
+
+
+def test_a_broken_table_of_places_is_made_anew(tmp_path: Path) -> None:
+    content = pdf([lines("Words.")])
+    at = content.index(b"xref")
+    assert (
+        read(tmp_path, content[:at] + b"xref\n0 1\n" + content[content.index(b"trailer") :]).blocks[0].text == "Words."
+    )
