@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import io
 import re
+import unicodedata
 from pathlib import Path
+from typing import BinaryIO
 
 from charset_normalizer import from_bytes
 
@@ -31,8 +34,24 @@ _MULTIBYTE = {
     "johab",
 }
 _UNWANTED = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_CONTROL = bytes({*range(1, 9), *range(0x0E, 0x20), 0x7F} - {0x1B})
+_MAGIC = {
+    b"%PDF-": "a PDF",
+    b"\x89PNG": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"GIF8": "a GIF picture",
+    b"PK\x03\x04": "a zip archive, as DOCX and XLSX are",
+    b"\x1f\x8b": "a gzip archive",
+    b"{\\rtf": "an RTF document",
+    b"\x7fELF": "a program",
+    b"\xd0\xcf\x11\xe0": "an Office document of the old kind",
+}
 _SAMPLE = 200_000  # bytes that decide on the encoding
+_STEP = 1 << 16  # bytes that are looked at at a time
+_MARK = "\udcff"  # stands for bytes that cannot be decoded, until they are counted; no text holds it
+UNDECODED = "perquire.undecoded"
+
+codecs.register_error(UNDECODED, lambda error: (_MARK, error.end if isinstance(error, UnicodeDecodeError) else 0))
 
 
 def read_text(path: Path) -> str:
@@ -45,10 +64,23 @@ def decode(raw: bytes, name: str, declared: str | None = None) -> str:
 
     Raises UnreadableFile for bytes that are no text, or nothing but white space.
     """
-    text = clean(_decoded(raw, name, declared)).replace("\r\n", "\n").replace("\r", "\n")
+    text, _ = decode_counted(raw, name, declared)
+    return text
+
+
+def decode_counted(raw: bytes, name: str, declared: str | None = None) -> tuple[str, int]:
+    """As `decode`, and how many runs of bytes could not be decoded and are "\ufffd" in the text."""
+    encoding = encoding_of(io.BytesIO(raw), name, declared)
+    marked, replaced = counted(raw.decode(encoding, errors=UNDECODED))
+    text = clean(marked).replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise UnreadableFile(f"{name}: the file is empty (it holds no text).")
-    return text
+    return text, replaced
+
+
+def counted(text: str) -> tuple[str, int]:
+    """What was decoded with `errors=UNDECODED`, with "\ufffd" for what could not be, and how often."""
+    return text.replace(_MARK, "\ufffd"), text.count(_MARK)
 
 
 def clean(text: str) -> str:
@@ -56,33 +88,80 @@ def clean(text: str) -> str:
     return _UNWANTED.sub("", text)
 
 
-def _decoded(raw: bytes, name: str, declared: str | None) -> str:
+def encoding_of(stream: BinaryIO, name: str, declared: str | None = None) -> str:
+    """The encoding of a seekable stream, for Python; looks at all of it, a little at a time.
+
+    Raises UnreadableFile for bytes that are no text, also where they begin after some text.
+    """
+    sample = stream.read(_SAMPLE)
+    if kind := next((kind for magic, kind in _MAGIC.items() if sample.startswith(magic)), ""):
+        raise UnreadableFile(f"{name}: not text but {kind} (the content does not match the file's suffix).")
     for mark, encoding in _BOMS:
-        if raw.startswith(mark):
-            return raw.decode(encoding, errors="replace")
-    sample = raw[:_SAMPLE]
-    if wide := _utf16_without_mark(sample):
-        return raw.decode(wide, errors="replace")
-    controls, nuls = len(_CONTROL.findall(sample)), sample.count(0)
-    if controls > max(1, 0.02 * len(sample)) or nuls > max(1, 0.4 * len(sample)):
-        raise UnreadableFile(f"{name}: not text (the content does not match the file's suffix).")
-    if b"\x1b$" in sample:
-        declared = "iso2022_jp"
+        if sample.startswith(mark):
+            if encoding != "utf-8-sig" and not _is_writing(sample, encoding):
+                raise _no_text(name)
+            return encoding
+    if (wide := _utf16_without_mark(sample)) and _is_writing(sample, wide):
+        return wide
+    if _controls(sample) > max(1, 0.02 * len(sample)) or sample.count(0) > max(1, 0.4 * len(sample)):
+        raise _no_text(name)
+    if b"\x1b$" in sample and _decodes(stream, "iso2022_jp"):
+        return "iso2022_jp"
+    valid, mostly, odd = _as_utf8(stream, name)
+    if valid:
+        return "utf-8"
+    if declared and _decodes(stream, declared):
+        return declared
+    return "utf-8" if mostly else _guess(odd)
+
+
+def _no_text(name: str) -> UnreadableFile:
+    return UnreadableFile(f"{name}: not text (the content does not match the file's suffix).")
+
+
+def _controls(block: bytes) -> int:
+    return len(block) - len(block.translate(None, _CONTROL))
+
+
+def _as_utf8(stream: BinaryIO, name: str) -> tuple[bool, bool, bytes]:
+    """Whether the bytes are UTF-8, whether they are but for a few, and what to guess by if not."""
+    decoder = codecs.getincrementaldecoder("utf-8")(UNDECODED)
+    good = bad = 0
+    odd = b""
+    stream.seek(0)
+    while block := stream.read(_STEP):
+        if _controls(block) > max(400, 0.05 * len(block)):
+            raise _no_text(name)
+        if block.isascii() and not decoder.getstate()[0]:
+            continue
+        text = decoder.decode(block)
+        broken = text.count(_MARK)
+        bad += broken
+        good += len(text) - len(text.encode("ascii", "ignore")) - broken
+        if broken and len(odd) < _SAMPLE:
+            odd += block
+    bad += decoder.decode(b"", final=True).count(_MARK)
+    return bad == 0, good > 20 * bad, odd[:_SAMPLE]
+
+
+def _decodes(stream: BinaryIO, encoding: str) -> bool:
     try:
-        if declared != "iso2022_jp":
-            return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        pass  # not UTF-8
-    if declared:
-        try:
-            return raw.decode(declared)
-        except (UnicodeDecodeError, LookupError):
-            pass  # declared wrongly
-    loose = raw.decode("utf-8", errors="replace")
-    good = sum(c > "\x7f" and c != "\ufffd" for c in loose)
-    if good > 20 * loose.count("\ufffd"):
-        return loose  # UTF-8 with a few broken bytes
-    return raw.decode(_guess(sample), errors="replace")
+        b"".decode(encoding)  # some codecs give no text
+        decoder = codecs.getincrementaldecoder(encoding)()
+        stream.seek(0)
+        while block := stream.read(_STEP):
+            decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except (ValueError, LookupError):
+        return False
+    return True
+
+
+def _is_writing(sample: bytes, encoding: str) -> bool:
+    """Any two bytes are a character of UTF-16: whether they are mostly ones that are in use."""
+    text = sample[: _SAMPLE // 10].decode(encoding, errors="replace")
+    odd = sum(unicodedata.category(c) in ("Cc", "Cn", "Co", "Cs") and c not in "\0\t\n\r\f" for c in text)
+    return odd + text.count("\ufffd") <= max(1, 0.05 * len(text))
 
 
 def _utf16_without_mark(sample: bytes) -> str | None:
