@@ -125,7 +125,10 @@ class Catalog:
         return {r[0]: r[1] for r in self.database.rows("select source, path from sources order by source")}
 
     def manifest(self, scope: Sequence[str] = (), max_sources: int = 200) -> Manifest:
-        """Profiles and schemas inside the scope (all, if empty): at most `max_sources` profiles, the counts are of all."""
+        """Profiles, and schemas of the files that are tables, inside the scope (all, if empty).
+
+        At most `max_sources` profiles; the counts are of all.
+        """
         wanted = set(scope)
         profiles: list[SourceProfile] = []
         chunks = 0
@@ -138,14 +141,16 @@ class Catalog:
             kinds[row["kind"]] += 1
             if len(profiles) < max_sources:
                 profiles.append(profile)
-        tables = [
+        schemas: list[TableSchema] = [
             json.loads(r["schema"])
             for r in self.database.rows("select source, schema from tables order by name")
             if not wanted or r["source"] in wanted
         ]
         return {
             "sources": profiles,
-            "tables": tables,
+            "tables": [
+                s for s in schemas if not s.get("place")
+            ],  # one inside a document is planned for as a part of it
             "chunks": chunks,
             "source_count": kinds.total(),
             "kinds": dict(kinds.most_common()),

@@ -42,9 +42,10 @@ _INSTEAD = {
     ".xlsm": "save it as .xlsx",
     ".ods": "save it as .xlsx",
     ".doc": "save it as .docx",
-    ".ppt": "save it as .pptx",
-    ".pptm": "save it as .pptx",
-    ".odp": "save it as .pptx",
+    ".odt": "save it as .docx",
+    ".ppt": "save it as a PDF",
+    ".pptx": "save it as a PDF",
+    ".odp": "save it as a PDF",
     ".msg": "save it as .eml",
 }
 
