@@ -65,7 +65,7 @@ def read(path: Path) -> Iterator[Document]:
 
 def _srt(text: str) -> list[_Cue]:
     found = srt.parse(text, ignore_errors=True)
-    return [_Cue(c.start.total_seconds(), c.end.total_seconds(), _lines(c.content)) for c in found.captions]
+    return [_Cue(c.start.total_seconds(), c.end.total_seconds(), _lines(c.content)) for c in found]
 
 
 def _vtt(text: str, name: str) -> tuple[list[_Cue], str, dict[str, str]]:
