@@ -193,7 +193,10 @@ NESTED = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (n
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        (b"PK\x03\x04" + bytes(range(256)) * 4, "not text (the content does not match the file's suffix)."),
+        (
+            b"PK\x03\x04" + bytes(range(256)) * 4,
+            "not text but a zip archive, as DOCX and XLSX are (the content does not match the file's suffix).",
+        ),
         (b"<html><body>a: b</body></html>", "not an e-mail (the content does not match the file's suffix)."),
         (b"Note: this\n\nis text", "not an e-mail (the content does not match the file's suffix)."),
         (b"To: a@x.test\n\n", "the e-mail holds neither a subject nor a text."),
