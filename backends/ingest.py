@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import json
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -23,7 +24,8 @@ from backends.dense import start_afresh, sync_chroma
 from backends.embeddings import Embedder, Vectors
 from backends.embeddings.choice import check_dimension, check_made_by, remember
 from backends.errors import PerquireError, UnknownSource, UnreadableFile
-from backends.readers import READERS, read_file
+from backends.readers import READERS
+from backends.reading import ReaderPool
 from backends.tables import TableStore
 from backends.walk import Found, LeftOut, files_under
 from retrieval.chunk import chunk
@@ -52,6 +54,16 @@ class FileReport:
 
 
 Progress = Callable[[FileReport], None]
+
+
+@dataclass(frozen=True)
+class _Change:
+    """A file that is new, or not what it was. `existed` where it was ingested before."""
+
+    file: Path
+    root: Path
+    row: FileRow
+    existed: bool
 
 
 class Ingestor:
@@ -85,6 +97,32 @@ class Ingestor:
     def _take_in(self, roots: Sequence[Path], progress: Progress) -> list[FileReport]:
         known = self.catalog.files()
         reports: list[FileReport] = []
+
+        def tell(report: FileReport) -> None:
+            reports.append(report)
+            progress(report)
+
+        waiting: deque[_Change] = deque()
+        gone: list[str] = []
+
+        def changed() -> Iterator[Path]:
+            for change in self._changes(roots, known, gone, tell):
+                waiting.append(change)
+                yield change.file
+
+        with ReaderPool() as pool:
+            for _, documents in pool.read(changed()):
+                tell(self._bring_in(waiting.popleft(), documents))
+        for path in gone:
+            removed = self.catalog.remove_file(path)
+            tell(FileReport(path, "removed", removed[:20], len(removed)))
+        self._settle()
+        return reports
+
+    def _changes(
+        self, roots: Sequence[Path], known: dict[str, FileRow], gone: list[str], tell: Progress
+    ) -> Iterator[_Change]:
+        """The files to be read, as they are met; tells of the others, and adds to `gone` those that are there no more."""
         met: set[Path] = set()
         for root in roots:
             unseen: list[str] = []  # folders that could not be looked into: what is in them may still be there
@@ -95,21 +133,16 @@ class Ingestor:
                     if found.why in {"hidden", "excluded"} and found.path != str(root):
                         continue
                     lost = found.why in {"unreadable", "name"}
-                    report = FileReport(found.path, "failed" if lost else "skipped", reason=found.reason)
-                elif found.path in met:
-                    continue
-                else:
+                    tell(FileReport(found.path, "failed" if lost else "skipped", reason=found.reason))
+                elif found.path not in met:
                     met.add(found.path)
-                    report = self._ingest_file(found, root, known.get(str(found.path)))
-                reports.append(report)
-                progress(report)
+                    change = self._change(found, root, known.get(str(found.path)))
+                    if isinstance(change, _Change):
+                        yield change
+                    else:
+                        tell(change)
             below = [p for p in known if root.is_dir() and Path(p).is_relative_to(root) and Path(p) not in met]
-            for gone in [p for p in below if not any(Path(p).is_relative_to(folder) for folder in unseen)]:
-                removed = self.catalog.remove_file(gone)
-                reports.append(FileReport(gone, "removed", removed[:20], len(removed)))
-                progress(reports[-1])
-        self._settle()
-        return reports
+            gone.extend(p for p in below if p not in gone and not any(Path(p).is_relative_to(u) for u in unseen))
 
     def remove(self, sources: Sequence[str]) -> list[str]:
         """Takes sources out of vectors, BM25 and tables together. Raises UnknownSource before anything is touched."""
@@ -143,30 +176,33 @@ class Ingestor:
         self.store.sweep(in_use)
         self.catalog.database.forget()
 
-    def _ingest_file(self, found: Found, root: Path, known: FileRow | None) -> FileReport:
+    def _change(self, found: Found, root: Path, known: FileRow | None) -> _Change | FileReport:
+        """What is to be read, or what became of a file that is not."""
         file, stat = found.path, found.stat
-        path = str(file)
+        if known and (known.size, known.mtime_ns) == (stat.st_size, stat.st_mtime_ns):
+            return _unchanged(known)
         try:
-            if known and (known.size, known.mtime_ns) == (stat.st_size, stat.st_mtime_ns):
-                return _unchanged(known)
             digest = _sha256(file)
-            row = FileRow(path, stat.st_size, stat.st_mtime_ns, digest, known.report if known else {})
-            if known and known.sha256 == digest:
-                self.catalog.write(row, [], [])  # touched, not changed: remember the new time
-                return _unchanged(known)
-            return self._read(file, root, row, known is not None)
-        except UnreadableFile as error:
-            outcome: Outcome = "skipped" if file.suffix.lower() not in READERS else "failed"
-            kept = " What was read from it before stays." if known else ""
-            return FileReport(path, outcome, reason=str(error) + kept)
         except OSError as error:
-            return FileReport(path, "failed", reason=f"{file.name} cannot be opened: {error.strerror or error}.")
+            return FileReport(str(file), "failed", reason=f"{file.name} cannot be opened: {error.strerror or error}.")
+        row = FileRow(str(file), stat.st_size, stat.st_mtime_ns, digest, known.report if known else {})
+        if known and known.sha256 == digest:
+            self.catalog.write(row, [], [])  # touched, not changed: remember the new time
+            return _unchanged(known)
+        return _Change(file, root, row, known is not None)
 
-    def _read(self, file: Path, root: Path, row: FileRow, existed: bool) -> FileReport:
+    def _bring_in(self, change: _Change, documents: Iterator[Document]) -> FileReport:
+        try:
+            return self._read(change.file, change.root, change.row, change.existed, documents)
+        except UnreadableFile as error:
+            outcome: Outcome = "skipped" if change.file.suffix.lower() not in READERS else "failed"
+            kept = " What was read from it before stays." if change.existed else ""
+            return FileReport(change.row.path, outcome, reason=str(error) + kept)
+
+    def _read(self, file: Path, root: Path, row: FileRow, existed: bool, documents: Iterator[Document]) -> FileReport:
         before = self.catalog.digests(row.path)
         taken = {s for s, p in self.catalog.source_paths().items() if p != row.path}
         report = FileReport(row.path, "changed" if existed else "added")
-        documents = read_file(file)
         seen: set[str] = set()
         pending: list[NewSource] = []
         # the file's change is one transaction, whatever its size; only embedding goes batch by batch

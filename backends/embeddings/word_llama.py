@@ -27,7 +27,8 @@ class WordLlama:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        order = worded(texts)  # an empty text would become NaN
+        # an empty text would become NaN; in order of length, so that a batch is not padded to its one long text
+        order = sorted(worded(texts), key=lambda i: len(texts[i]))
         if order:
             out[order] = unit_rows(np.asarray(self._model.embed([texts[i] for i in order]), dtype=np.float32))
         return out

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from backends.dense import open_collection
 from backends.embeddings import Vectors, WordLlama
 from backends.errors import NoWorkspace, PerquireError, StaleIndex, UnknownSource
 from backends.ingest import Ingestor
+from backends.reading import ReaderPool
 from backends.workspace import Filters, Workspace
 
 
@@ -311,3 +313,20 @@ def test_a_workspace_inside_the_folder_is_not_ingested(files: Path, embedder: Wo
     for _ in range(2):
         reports = Ingestor(files / "index", embedder).ingest([files])
     assert sorted(Path(r.path).name for r in reports) == ["notes.txt", "parts.csv", "policy.md"]
+
+
+def test_a_file_that_takes_its_reader_down_costs_itself_alone(
+    files: Path, tmp_path: Path, embedder: WordLlama, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in files.iterdir():
+        path.unlink()
+    for name, behaviour in (("a", "yield 1"), ("b", "segfault"), ("c", "segfault-after"), ("d", "yield 1")):
+        (files / f"{name}.txt").write_text(behaviour)
+    pool = partial(ReaderPool, reader="hostile_readers:read")
+    monkeypatch.setattr("backends.ingest.ReaderPool", pool)
+    reports = {Path(r.path).name: r for r in ingestor(tmp_path, embedder).ingest([files])}
+    assert {name: r.outcome for name, r in reports.items()} == {
+        "a.txt": "added", "b.txt": "failed", "c.txt": "failed", "d.txt": "added",
+    }  # fmt: skip
+    assert "b.txt: its reader crashed (SIGSEGV)" in reports["b.txt"].reason
+    assert sorted(Catalog(tmp_path / "workspace").digests()) == ["a.txt", "d.txt"]
