@@ -12,7 +12,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -206,9 +206,10 @@ class Ingestor:
         seen: set[str] = set()
         pending: list[NewSource] = []
         # the file's change is one transaction, whatever its size; only embedding goes batch by batch
-        while batch := list(islice(documents, BATCH_SOURCES)):
+        wholes = _wholes(documents)
+        while batch := list(islice(wholes, BATCH_SOURCES)):
             fresh: list[tuple[Document, str, str, list[Chunk]]] = []
-            for document in batch:
+            for document, chunks, digest in batch:
                 source = document.source_id or _source_name(file, root, before, taken)
                 if source in seen:
                     report.warnings.append(f'"{source}" occurs twice; the first one is kept')
@@ -216,8 +217,6 @@ class Ingestor:
                 if source in taken:
                     raise UnreadableFile(f'{file.name} holds the id "{source}", which another file already uses.')
                 seen.add(source)
-                chunks = chunk(document)
-                digest = _digest(document)
                 report.chunks += len(chunks)
                 report.units += document.units
                 report.warnings.extend(document.warnings)
@@ -276,6 +275,24 @@ class Ingestor:
         return out
 
 
+def _wholes(documents: Iterator[Document]) -> Iterator[tuple[Document, list[Chunk], str]]:
+    """Each source with its chunks and its digest; one that comes in several documents is put together again."""
+    document = next(documents, None)
+    while document is not None:
+        whole, chunks, digests = document, chunk(document), [_digest(document)]
+        while (document := next(documents, None)) is not None and document.continues:
+            chunks.extend(chunk(document))
+            digests.append(_digest(document))
+            whole = replace(
+                whole,
+                blocks=(),  # they are in the chunks; a long text is not kept twice
+                tables=(*whole.tables, *document.tables),
+                units=whole.units + document.units,
+                warnings=(*whole.warnings, *document.warnings),
+            )
+        yield whole, chunks, digests[0] if len(digests) == 1 else _sha256_of("\0".join(digests))
+
+
 def expand(paths: Sequence[Path | str]) -> list[Path]:
     """The files and folders meant by paths and globs. Raises PerquireError where there is nothing."""
     return [root for path in paths for root in _expand(str(path))]
@@ -315,7 +332,11 @@ def _chunk_id(source: str, ordinal: int, c: Chunk) -> str:
 def _digest(document: Document) -> str:
     parts = [document.title, *(f"{b.kind}{b.level}{b.page}{b.text}" for b in document.blocks)]
     parts.extend(json.dumps([g.name, g.header, g.rows], ensure_ascii=True) for g in document.tables)
-    return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()
+    return _sha256_of("\0".join(parts))
+
+
+def _sha256_of(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
 def _sha256(file: Path) -> str:

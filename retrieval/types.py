@@ -56,6 +56,9 @@ class Grid:
 class Document:
     """What a reader makes of a file, or of one line of a BEIR file.
 
+    A long source comes in several documents: one that `continues` belongs to the source of the document right before it.
+    Its blocks go on where those ended, under the headings that they stand under, said again; lines and pages count on, and
+    `title`, `kind` and `metadata` are the first one's. Chunks of the parts, one after the other, are those of the source.
     `source_id` is set where the file names its own (BEIR `_id`); else the source is named after the file.
     `units` counts pages, sheets or 1; `warnings` say in a sentence what was lost ("page 2 holds no text (a scan?)").
     """
@@ -68,6 +71,7 @@ class Document:
     warnings: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
     source_id: str | None = None
+    continues: bool = False
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ _INSTEAD = {
 
 
 def read_file(path: Path, options: ReadOptions = AS_IT_IS) -> Iterator[Document]:
-    """The documents of a file: one, or for BEIR one per line.
+    """The documents of a file: one, or for BEIR one per line; of a long text several, each continuing the one before.
 
     Raises UnreadableFile, here or while iterating, with a sentence that says why and what would help.
     """

@@ -1,13 +1,15 @@
-"""Plain text: paragraphs by blank lines, each with its line; underlined titles are headings."""
+"""Plain text of any size: paragraphs by blank lines, each with its line; underlined titles are headings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from backends.readers.decoding import read_text
+from backends.readers.parts import in_parts
+from backends.readers.text_lines import LONGEST_LINE, TextLines
 from retrieval.types import Block, Document
 
 _UNDERLINE = re.compile(r"([=\-~^\"'#*+])\1{2,}\s*")
@@ -17,34 +19,54 @@ _MOST_LINES = 30  # of one paragraph, so that a piece of a log still knows its l
 
 
 def read(path: Path) -> Iterator[Document]:
-    unwrap = path.suffix.lower() != ".log"
-    blocks: list[Block] = []
+    """One document; of a long text several, each after the first `continues` it. The last one has the warnings."""
+    lines = TextLines(path)
+    title = ""
+    before: Document | None = None
+    for part in in_parts(_blocks(lines, unwrap=path.suffix.lower() != ".log")):
+        if before:
+            yield before
+        title = title or next((b.text for b in part if b.kind == "heading"), path.stem)
+        before = Document(title, "text", part, units=0 if before else 1, continues=before is not None)
+    if before:
+        yield replace(before, warnings=lines.warnings)
+
+
+def _blocks(lines: TextLines, unwrap: bool) -> Iterator[Block]:
     marks: list[str] = []
-    for start, lines in paragraphs(read_text(path)):
-        if len(lines) >= 2 and _is_title(lines[0], lines[1]):
-            if lines[1][0] not in marks:
-                marks.append(lines[1][0])
-            blocks.append(Block(lines[0].strip(), "heading", min(6, marks.index(lines[1][0]) + 1), line=start))
-            start, lines = start + 2, lines[2:]
-        for skip in range(0, len(lines), _MOST_LINES):
-            text = joined(lines[skip : skip + _MOST_LINES], unwrap)
-            blocks.append(Block(text, line=start + skip))
-    title = next((b.text for b in blocks if b.kind == "heading"), path.stem)
-    yield Document(title, "text", tuple(blocks))
+    for start, begins, paragraph in _paragraphs(lines):
+        if begins and len(paragraph) >= 2 and _is_title(paragraph[0], paragraph[1]):
+            mark = paragraph[1][0]
+            if mark not in marks:
+                marks.append(mark)
+            yield Block(paragraph[0].strip(), "heading", min(6, marks.index(mark) + 1), line=start)
+            start, paragraph = start + 2, paragraph[2:]
+        if paragraph:
+            yield Block(joined(paragraph, unwrap), line=start)
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Runs of lines that are not blank, with the number of the first."""
-    start, lines = 0, list[str]()
-    for number, line in enumerate(text.replace("\f", "\n").split("\n"), 1):
+    """Runs of lines that are not blank, a long one in pieces, with the number of the first."""
+    lines = enumerate(text.replace("\f", "\n").split("\n"), 1)
+    return ((start, run) for start, _, run in _paragraphs(lines))
+
+
+def _paragraphs(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, bool, list[str]]]:
+    """Runs of lines that are not blank, a long one in pieces: number of the first, whether a run begins, lines."""
+    start, begins, run, chars = 0, True, list[str](), 0
+    for number, line in lines:
+        full = len(run) == _MOST_LINES or chars > LONGEST_LINE
+        if run and (full or not line.strip()):
+            yield start, begins, run
+            begins, run, chars = False, [], 0
         if line.strip():
-            start = start if lines else number
-            lines.append(line.rstrip())
-        elif lines:
-            yield start, lines
-            lines = []
-    if lines:
-        yield start, lines
+            start = start if run else number
+            run.append(line.rstrip())
+            chars += len(line)
+        else:
+            begins = True
+    if run:
+        yield start, begins, run
 
 
 def _is_title(line: str, under: str) -> bool:

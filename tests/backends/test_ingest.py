@@ -330,3 +330,23 @@ def test_a_file_that_takes_its_reader_down_costs_itself_alone(
     }  # fmt: skip
     assert "b.txt: its reader crashed (SIGSEGV)" in reports["b.txt"].reason
     assert sorted(Catalog(tmp_path / "workspace").digests()) == ["a.txt", "d.txt"]
+
+
+def test_a_long_text_is_one_source_whose_places_count_on(tmp_path: Path, embedder: WordLlama) -> None:
+    file = tmp_path / "log.txt"
+    lines = [f"{n} the ferry left berth {n % 7} with {n % 311} cars and the wind in the west" for n in range(24_000)]
+    lines[23_990] = "23990 the chief engineer found a marmot below the boiler"
+    file.write_text("\n\n".join(lines))
+    for edit, outcome in ((None, "added"), ("\n\nand the marmot was given to the harbour master", "changed")):
+        if edit:
+            file.write_text(file.read_text() + edit)
+        [report] = ingestor(tmp_path, embedder).ingest([file])
+        assert (report.outcome, report.source_count, report.units) == (outcome, 1, 1)
+    workspace = Workspace(tmp_path / "workspace", embedder)
+    found = workspace.passages([n for n, _ in workspace.search_sparse("chief engineer marmot boiler", 1, Filters())])
+    [passage] = found.values()
+    assert passage["source"] == "log.txt"
+    first = int(passage["place"].removeprefix("line "))
+    stands = [first + 2 * n for n, line in enumerate(passage["text"].split("\n")) if "boiler" in line]
+    assert stands == [2 * 23_990 + 1]
+    assert workspace.search_sparse("harbour master", 1, Filters())
