@@ -18,6 +18,7 @@ from backends.openai_errors import Cut, Empty, Failed, Malformed, Unusable, expl
 from backends.openai_http import Line
 from backends.openai_request import Reply, Request, make_request
 from backends.settings import Endpoint, OutputMode, on_loopback
+from backends.veil import Veil
 from retrieval.types import Json, Message
 
 if TYPE_CHECKING:
@@ -97,17 +98,21 @@ class OpenAIChat(ChatModel):
     ) -> ChatReply:
         from backends.openai_model import pieces  # imported by now
 
-        reply = Reply(request)
+        reply, veil = Reply(request), Veil(self._endpoint.api_key.get_secret_value())
         async with line.http, aclosing(pieces(model, request)) as parts:
             async for part in parts:
-                shown = reply.take(part)
+                shown = veil(reply.take(part))
                 if shown and on_token is not None:
                     on_token(shown)
                 if reply.runs_on:
                     break
+        if (shown := veil.rest()) and on_token is not None:
+            on_token(shown)
         if request.stream and not (reply.finish or reply.runs_on):  # it ended without saying so
             raise Failed(self._why_unfinished(request, line, reply))
-        return reply.done()
+        done = reply.done()
+        done["text"] = veil.over(done["text"])
+        return done
 
     def _open(self, request: Request) -> tuple[Line, ChatOpenAI]:
         from backends.openai_model import chat_model

@@ -70,15 +70,21 @@ class Agent:
         return _finished(self.aask(question, **options))
 
     def stream(self, question: str, **options: Any) -> Iterator[Json]:
-        """`astream` for plain code that no event loop runs."""
+        """`astream` for plain code, also where an event loop runs already."""
         events = self.astream(question, **options)
 
         async def following() -> Json | None:
             return await anext(events, None)
 
-        with asyncio.Runner() as runner:
-            while (event := runner.run(following())) is not None:
-                yield event
+        # a thread of its own throughout: in this one a loop may be running, now or by the time of the next event
+        runner = asyncio.Runner()
+        run = contextvars.copy_context().run
+        with ThreadPoolExecutor(max_workers=1) as aside:
+            try:
+                while (event := aside.submit(run, runner.run, following()).result()) is not None:
+                    yield event
+            finally:
+                aside.submit(runner.close).result()
 
     async def aplan(self, question: str, **options: Any) -> Plan:
         """The plan alone; nothing is retrieved."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from backends.errors import BadRequest, EmbeddingsUnavailable, PerquireError
@@ -31,6 +31,8 @@ def rows_of(file: Path) -> Iterator[tuple[str, str, Json]]:
                 row = json.loads(line)
             except json.JSONDecodeError as error:
                 raise BadRequest(f"{file}, line {n}: not JSON ({error.msg}).") from None
+            except RecursionError:
+                raise BadRequest(f"{file}, line {n}: nested too deeply to be a question.") from None
             text = row.get("text", row.get("question")) if isinstance(row, dict) else None
             if not isinstance(text, str):
                 raise BadRequest(f'{file}, line {n}: a row needs "id" and "text".')
@@ -43,10 +45,13 @@ def rows_of(file: Path) -> Iterator[tuple[str, str, Json]]:
 
 
 def ask_rows(agent: Agent, questions: Path, out: Path, options: Json, concurrency: int = CONCURRENT) -> None:
-    """Answers each row; ids that `out` already holds are kept and not asked again."""
+    """Answers each row; what `out` already holds of them is kept and not asked again, but for what failed.
+
+    Raises BadRequest, before anything is asked, where `out` holds something else: it would be lost.
+    """
     rows = list(rows_of(questions))
     out = writable(out)
-    done = _done(out)
+    done = _done(out, {row_id: text for row_id, text, _ in rows})
     todo = [row for row in rows if row[0] not in done]
     with out.open("a", encoding="utf-8") as sink:
         for start in range(0, len(todo), concurrency):
@@ -129,13 +134,29 @@ def _word(name: str) -> str:
     return "%20".join(name.split())
 
 
-def _done(out: Path) -> dict[str, str]:
-    """Lines that a run before this one finished, by id; a line cut off by a crash is left out."""
+def _done(out: Path, asked: Mapping[str, str]) -> dict[str, str]:
+    """Lines that a run before this one finished, by id; a last line that a crash cut off, and what failed, is left out."""
     done: dict[str, str] = {}
-    if out.exists():
-        for line in out.read_text(encoding="utf-8").split("\n"):
-            try:
-                done[json.loads(line)["id"]] = line
-            except (json.JSONDecodeError, KeyError, TypeError):
+    another = "name another file, or remove it"
+    if not out.exists():
+        return done
+    try:
+        lines = out.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError:
+        raise BadRequest(f"{out} holds no answers, but something else: {another}.") from None
+    for n, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            row_id, question, status = row["id"], row["question"], row["status"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            if n == len(lines) and line.startswith('{"id": '):  # a whole line ends with a line feed
                 continue
+            raise BadRequest(f"{out}, line {n} is no answer: {another}.") from None
+        if asked.get(row_id, "").strip() != question.strip():
+            what = "answers another question" if row_id in asked else "is not asked"
+            raise BadRequest(f'{out}, line {n}: "{row_id}" {what} in the questions that are given: {another}.')
+        if status != "failed":
+            done[row_id] = line
     return done

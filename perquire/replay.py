@@ -9,11 +9,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel, ValidationError, field_validator
+from typing_extensions import TypedDict
 
 import prompts
 from backends.chat import ChatModel
@@ -30,10 +34,38 @@ from perquire.agent import Agent, request_of
 from perquire.output import writable, write_lines
 from retrieval.types import Json
 
+log = logging.getLogger(__name__)
+
 FORMAT = 1
 ROLES: tuple[Role, ...] = ("planning", "judging", "answering")
 NAMES = ("format", "version", "question", "options", "index", "prompts", "models", "web")
 CALL = {"node", "effect", "digest"}
+
+
+class _Index(TypedDict):
+    workspace: str
+    sources: int
+    embeddings: str
+    fingerprint: str
+
+
+class _Header(BaseModel):
+    """The first line of a recording. `options` hold the clock, as text."""
+
+    format: int
+    version: str
+    question: str
+    options: dict[str, Any]
+    index: _Index | None
+    prompts: dict[str, str]
+    models: dict[Role, dict[str, Any] | None]
+    web: bool
+
+    @field_validator("options")
+    @classmethod
+    def _with_clock(cls, options: dict[str, Any]) -> dict[str, Any]:
+        datetime.fromisoformat(str(options.get("now")))
+        return options
 
 
 @dataclass(frozen=True)
@@ -95,6 +127,15 @@ def replay(file: Path, workspace: Path | None = None) -> Replay:
         state = asyncio.run(build_graph().ainvoke(request, context=context))  # type: ignore[call-overload]
     except Diverged as diverged:
         return Replay(None, [str(diverged), *reasons], [], len(calls))
+    except PerquireError:
+        raise
+    except Exception as fault:
+        log.debug("The replayed run broke.", exc_info=fault)
+        broke = (
+            f"The run broke on what was recorded ({type(fault).__name__}: {_short(str(fault))}): the file was changed "
+            "by hand, or this version expects other replies. Record it again."
+        )
+        return Replay(None, [broke, *reasons], [], len(calls))
     now: Result = state["result"]
     where = _difference(_lasting(then), _lasting(json.loads(json.dumps(now))))
     if where is None:
@@ -173,7 +214,7 @@ def _read(file: Path) -> tuple[Json, list[Json], Json]:
     """Header, calls and answer object. Raises BadRequest that says what is wrong with the file."""
     no_recording = f"{file} is not a recording: make one with `perquire ask QUESTION --record FILE`."
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise BadRequest(f"There is no file {file}: check the path.") from None
     except UnicodeDecodeError:
@@ -183,7 +224,7 @@ def _read(file: Path) -> tuple[Json, list[Json], Json]:
         if line.strip():
             try:
                 lines.append(json.loads(line))
-            except json.JSONDecodeError:
+            except (ValueError, RecursionError):
                 raise BadRequest(no_recording if n == 1 else f"{file}, line {n}: cut off or damaged.") from None
     header = lines[0] if lines else None
     if not isinstance(header, dict) or "format" not in header:
@@ -192,6 +233,11 @@ def _read(file: Path) -> tuple[Json, list[Json], Json]:
         raise BadRequest(f"{file} has format {header['format']}, this version reads {FORMAT}: record it again.")
     if missing := [name for name in NAMES if name not in header]:
         raise BadRequest(f"{file}, line 1: {', '.join(missing)} is missing: record it again.")
+    try:
+        _Header.model_validate(header, strict=True)
+    except ValidationError as error:
+        where = ".".join(str(part) for part in error.errors(include_url=False)[0]["loc"])
+        raise BadRequest(f"{file}, line 1: {where} is damaged: record it again.") from None
     end = lines[-1]
     if not isinstance(end, dict) or "result" not in end:
         raise BadRequest(f"{file} is cut off: its last line is not the answer. Record it again.")

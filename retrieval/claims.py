@@ -15,7 +15,7 @@ from retrieval.tokenise import content_terms, term_set
 
 SUPPORTED = 0.5  # ⚙ of a claim's idf-weighted terms that its passages must hold together
 SHARE = 0.25  # ⚙ of them that each marked passage must hold
-SLIGHT = 2  # terms; a shorter sentence without a figure claims nothing ("Both apply.")
+SLIGHT = 2  # terms; a shorter sentence without a figure or a mark claims little ("Both apply.")
 
 _LEAD = re.compile(r"^\s*(?:[-*•]\s+|\d{1,2}[.)]\s+|#+\s+)?")
 _LOOSE = re.compile(
@@ -23,7 +23,13 @@ _LOOSE = re.compile(
 )
 _AFTER_STOP = re.compile(r"([.!?。！？])((?:\s*\[[TW]?\d+\])+)")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_COUNTED = re.compile(r"\b(?:once|twice|thrice|two|three|four|five|six|seven|eight|nine|ten|twelve|dozen|half)\b", re.I)
+_WORDS = {
+    "once": "1", "twice": "2", "thrice": "3", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6",
+    "seven": "7", "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "dozen": "12",
+}  # fmt: skip
+_UNCOUNTED = frozenset({"once", "one"})  # of a claim, where they are "as soon as" and "somebody" as often as a count
+_COUNTED = re.compile(rf"\b(?:{'|'.join(w for w in _WORDS if w != 'one')}|half)\b", re.I)
+_WORD = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.I)
 _IDENTIFIER = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*\b")
 
 
@@ -89,8 +95,10 @@ def check(claim: Claim, evidence: Mapping[str, str], idf: Mapping[str, float], *
     """
     there = tuple(m for m in claim.marks if m in evidence)
     removed = tuple(m for m in claim.marks if m not in evidence)
-    if is_slight(claim.text):
-        return Checked(replace(claim, marks=there), True, removed)
+    if is_slight(claim.text) and not there:
+        said = max((coverage(claim.text, text, idf) for text in evidence.values()), default=0.0)
+        leads_on = claim.text.rstrip().endswith(":")
+        return Checked(replace(claim, marks=()), leads_on or not by_words or said >= SUPPORTED, removed)
     sound = tuple(m for m in there if not by_words or coverage(claim.text, evidence[m], idf) >= SHARE)
     if sound and _holds(claim.text, " ".join(evidence[m] for m in sound), idf, by_words):
         weak = tuple(m for m in there if m not in sound)
@@ -103,7 +111,7 @@ def check(claim: Claim, evidence: Mapping[str, str], idf: Mapping[str, float], *
 
 
 def is_slight(text: str) -> bool:
-    """Does a sentence claim nothing that could be checked: a heading, a connecting phrase?"""
+    """Does a sentence claim next to nothing: a heading, a connecting phrase?"""
     if _NUMBER.search(text) or _COUNTED.search(text):
         return False
     return len(content_terms(text)) <= SLIGHT or text.rstrip().endswith(":")
@@ -118,13 +126,14 @@ def coverage(text: str, passage: str, idf: Mapping[str, float]) -> float:
 
 
 def strays(text: str, passage: str) -> list[str]:
-    """Figures and identifiers of a claim that a passage does not hold."""
+    """Figures, counts in words and identifiers of a claim that a passage does not hold ("five times" is not "twice")."""
     flat = re.sub(r"[\s-]+", "", passage.casefold())
-    numbers = {_figure(n) for n in _NUMBER.findall(passage)}
+    numbers = {_figure(n) for n in _NUMBER.findall(passage)} | {_WORDS[w.casefold()] for w in _WORD.findall(passage)}
     identifiers = _IDENTIFIER.findall(text)
     out = [i for i in identifiers if re.sub(r"-", "", i.casefold()) not in flat]
     bare = _IDENTIFIER.sub(" ", text)
-    return out + [n for n in _NUMBER.findall(bare) if _figure(n) not in numbers]
+    words = [w for w in _WORD.findall(bare) if w.casefold() not in _UNCOUNTED and _WORDS[w.casefold()] not in numbers]
+    return out + [n for n in _NUMBER.findall(bare) if _figure(n) not in numbers] + words
 
 
 def quote(text: str, passage: str, idf: Mapping[str, float]) -> str:

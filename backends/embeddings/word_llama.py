@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -20,8 +21,12 @@ class WordLlama:
 
     @cached_property
     def _model(self) -> Any:
+        root = logging.getLogger()
+        before, level = list(root.handlers), root.level
         import wordllama
 
+        root.handlers[:] = before  # the package sets up the logging of whoever imports it, which is theirs to do
+        root.setLevel(level)
         # the package looks for its bundled tokenizer in the wrong folder unless told where it lies itself
         return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
 

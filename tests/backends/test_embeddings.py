@@ -350,3 +350,12 @@ def test_importing_and_making_a_library_touches_nothing(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_embedder_leaves_the_logging_of_its_process_alone() -> None:
+    code = (
+        "import logging; from backends.embeddings import WordLlama; WordLlama().embed(['a pump']); "
+        "root = logging.getLogger(); print(root.level, root.handlers)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "30 []"

@@ -157,3 +157,16 @@ async def test_json_mode_asks_in_the_prompt_alone() -> None:
     with StandIn(Say("{}")) as server:
         await chat(server).attempt(ASK, schema=SCHEMA, mode="json")
     assert not {"response_format", "tools"} & set(server.chats[0].body)
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("refusal", ["", f"I will not say {KEY}."])
+async def test_a_key_that_a_reply_repeats_is_neither_shown_nor_returned(
+    refusal: str, on_token: Callable[[str], None] | None
+) -> None:
+    seen: list[str] = []
+    with StandIn(Say(f"The key is {KEY} and it is secret.", refusal=refusal)) as server:
+        reply = await chat(server).attempt(ASK, on_token=seen.append if on_token else None)
+    assert KEY not in reply["text"]
+    assert KEY not in "".join(seen)
+    assert "[key]" in reply["text"]

@@ -100,3 +100,16 @@ def test_a_model_s_answer_is_streamed_piece_by_piece_and_said_again_where_it_was
     assert "Rubens" in first
     assert "58 kg. [1]" in second
     assert "Rubens" not in second.split("receipt")[0]
+
+
+async def test_stream_works_where_a_loop_runs(agent: Agent) -> None:
+    events = list(agent.stream("How heavy is the Q4 pump?"))
+    assert events[0].keys() != {"result"}
+    assert "58 kg" in events[-1]["result"]["answer"]
+
+
+async def test_a_stream_that_is_left_early_ends_what_runs(agent: Agent) -> None:
+    events = agent.stream("How heavy is the Q4 pump?")
+    next(events)
+    events.close()
+    assert list(events) == []

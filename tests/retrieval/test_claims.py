@@ -2,7 +2,7 @@
 
 import pytest
 
-from retrieval.claims import check, claims_of, joined, with_plain_marks
+from retrieval.claims import Claim, check, claims_of, joined, with_plain_marks
 
 EVIDENCE = {
     "1": "Pump handbook\nThe Q4 pump weighs 58 kg.",
@@ -41,3 +41,28 @@ def test_marks_of_any_form_become_one() -> None:
 
 def test_lines_and_bullets_are_kept() -> None:
     assert joined(claims_of("- One is here. [1]\n- Two is there [2].")) == "- One is here. [1]\n- Two is there. [2]"
+
+
+@pytest.mark.parametrize("text", ["The moon is cheese.", "A word of text."])
+def test_a_short_sentence_that_its_passage_does_not_say_is_not_supported(text: str) -> None:
+    evidence = {"1": "The brake did not release in time."}
+    assert not check(Claim(text, ("1",)), evidence, {}).supported
+    assert not check(Claim(text, ()), evidence, {}).supported
+
+
+def test_a_short_sentence_that_its_passage_says_keeps_its_mark() -> None:
+    found = check(Claim("The brake released.", ("1",)), {"1": "The brake did not release in time."}, {})
+    assert (found.supported, found.claim.marks) == (True, ("1",))
+
+
+@pytest.mark.parametrize(
+    ("said", "stands"),
+    [
+        ("You may retry DW-4107 five times.", False),
+        ("You may retry DW-4107 two times.", True),
+        ("You may retry DW-4107 twice.", True),
+    ],
+)
+def test_a_count_in_words_must_be_the_passages(said: str, stands: bool) -> None:
+    evidence = {"1": "DW-4107: brake release timeout. You may retry twice, then call the duty engineer."}
+    assert check(Claim(said, ("1",)), evidence, {}).supported is stands
