@@ -72,6 +72,16 @@ class Library:
         """None where no key is set, or where nothing may leave the machine."""
         return None if self._web is None or self.settings.local_only else self._web
 
+    def kept_off(self) -> str:
+        """Why the answering model that is configured is not asked; empty where it is, or where there is none."""
+        if self._models is not None:
+            return ""
+        settings = self.settings
+        host = settings.model_copy(update={"local_only": False}).endpoint("answering") if settings.local_only else None
+        if host is None or settings.endpoint("answering"):
+            return ""
+        return f"No model was asked: {host.host} is not this machine, and local_only is set."
+
     def chat(self, role: Role) -> ChatModel | None:
         """The model that plays a role, None where none is configured. Raises BadSettings."""
         if self._models is not None:

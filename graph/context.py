@@ -75,6 +75,9 @@ def context_of(runtime: Runtime[Context]) -> Context:
     return _DEFAULT[0]
 
 
+MODEL_SHARE = 0.6  # ⚙ of the time left that one request may take: what needs no model still ends the question in time
+
+
 class Step:
     """One node's visit: times it, counts its backend calls against the budgets, and tells what happened.
 
@@ -179,7 +182,7 @@ class Step:
                 completion = min(completion, int(left / model.price.of(0, 1)))
             if completion < 1:
                 raise OverBudget("max_cost")
-        return completion, min(model.timeout_s, self._seconds_left())
+        return completion, min(model.timeout_s, MODEL_SHARE * self._seconds_left())
 
     def _spent(self, kind: str) -> float:
         before: Any = self._before

@@ -7,6 +7,7 @@ the passages that were read; no key ever passes the seam that it is written from
 from __future__ import annotations
 
 import asyncio
+import codecs
 import hashlib
 import json
 import logging
@@ -89,6 +90,8 @@ def record(agent: Agent, question: str, options: Json, file: Path) -> Result:
     written.
     """
     file = writable(file)
+    if not _may_be_replaced(file):
+        raise BadRequest(f"{file} holds something else than a recording: name another file, or remove it.")
     context = agent.context
     options = {"now": context.clock.now().isoformat(), **options}
     header: Json = {
@@ -141,6 +144,15 @@ def replay(file: Path, workspace: Path | None = None) -> Replay:
     if where is None:
         return Replay(now, [], reasons, len(calls))
     return Replay(now, [where, *reasons], [], len(calls))
+
+
+def _may_be_replaced(file: Path) -> bool:
+    """Is it new, empty, or a recording?"""
+    if not file.exists():
+        return True
+    with file.open("rb") as stream:
+        start = stream.read(64)
+    return not start.strip() or start.removeprefix(codecs.BOM_UTF8).startswith(b'{"format": ')
 
 
 def _index(library: Library, folder: str | None) -> Json | None:

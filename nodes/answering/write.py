@@ -85,6 +85,9 @@ async def write(step: Step, state: State, model: ChatModel) -> tuple[Draft, Json
     }  # fmt: skip
     stream.settle(draft["answer"])
     removed = [mark for c in found for mark in c.removed]
+    if removed:
+        marks = ", ".join(f"[{mark}]" for mark in dict.fromkeys(removed))
+        warnings.append(f"Marks that open on nothing, or on what does not say it, were removed: {marks}.")
     return draft, {
         "citations_removed": removed, "revised": revised, "dropped": dropped, "passages_read": len(packed),
         "passages_left_out": len(material.evidence) - len(packed), "warnings": warnings,

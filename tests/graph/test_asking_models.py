@@ -15,6 +15,7 @@ from backends.embeddings import WordLlama
 from backends.errors import ModelUnavailable
 from backends.library import Library
 from backends.openai_chat import OpenAIChat
+from backends.settings import Settings
 from graph.asking import LONGEST_WAIT_S, _strict, ask_json, ask_text
 from graph.build import build_graph
 from graph.context import Context, Step
@@ -73,6 +74,7 @@ async def test_what_asking_again_cannot_mend_is_asked_once(ask: Any, clock: Pati
         result = await ask(server)
     assert result["plan"]["fallback"] is True
     assert f"(HTTP {status})" in result["plan"]["fallback_reason"]
+    assert f"Planned by rules: {result['plan']['fallback_reason']}" in result["warnings"]
     assert "900 running hours" in result["answer"]
     assert result["usage"]["model_calls"] == len(server.chats) == 1
     assert clock.waits == []
@@ -244,3 +246,18 @@ async def test_the_schema_that_leaves_is_strict(ask: Any) -> None:
     sent = server.chats[0].body["response_format"]["json_schema"]
     assert sent["strict"] is True
     assert sent["schema"]["required"] == list(sent["schema"]["properties"])
+
+
+async def test_a_model_that_local_only_keeps_off_is_named(
+    workspace: Path, embedder: WordLlama, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+    settings = Settings(model="big", base_url="https://models.example/v1", local_only=True)
+    request: Any = {"question": QUESTION}
+    for library, told in (
+        (Library(workspace, embedder, settings=settings), 1),
+        (Library(workspace, embedder, settings=Settings(local_only=True)), 0),
+    ):
+        result = (await build_graph().ainvoke(request, context=Context(library=library)))["result"]
+        assert [w for w in result["warnings"] if "models.example is not this machine" in w] == result["warnings"]
+        assert len(result["warnings"]) == told

@@ -348,6 +348,12 @@ async def test_past_the_deadline_no_call_is_made(ask: Ask) -> None:
     assert model.prompts == []
 
 
+async def test_one_request_leaves_time_for_what_needs_no_model(ask: Ask) -> None:
+    model = FakeChat(PLAN)
+    await ask(model, deadline_s=10)
+    assert 0 < model.asked[0]["timeout_s"] <= 6
+
+
 async def test_tokens_left_bound_the_reply(ask: Ask) -> None:
     model = FakeChat(PLAN)
     await ask(model, max_tokens=1_000_000)

@@ -210,11 +210,60 @@ def test_a_recording_cut_anywhere_is_refused(library: Library, file: Path) -> No
         replay(file)
 
 
+@pytest.mark.parametrize("gave", [None, "zap", {"$tuple": 5}, [1, 2]])
+def test_a_reply_that_nothing_can_be_done_with_is_a_difference_with_its_reason(
+    library: Library, file: Path, gave: Any
+) -> None:
+    record(Agent(library=library), QUESTION, {}, file)
+    whole = file.read_text(encoding="utf-8")
+    told: list[str] = []
+    for n in range(1, len(whole.splitlines()) - 1):
+
+        def damage(lines: list[Any], n: int = n) -> None:
+            lines[n]["call"]["gave"] = gave
+
+        file.write_text(whole, encoding="utf-8")
+        rewrite(file, damage)
+        told.extend(replay(file).differences)
+    assert any(reason.startswith("The run broke on what was recorded") for reason in told)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("options", [1]), ("options", {"now": "yesterday"}), ("prompts", 7), ("index", 3), ("models", "x"), ("web", 9)],
+)
+def test_a_damaged_first_line_is_refused_by_name(library: Library, file: Path, name: str, value: Any) -> None:
+    record(Agent(library=library), QUESTION, {}, file)
+    rewrite(file, lambda lines: lines[0].update({name: value}))
+    with pytest.raises(BadRequest, match=f"line 1: {name}.* is damaged"):
+        replay(file)
+
+
+def test_a_mark_at_the_beginning_of_the_file_is_no_damage(library: Library, file: Path) -> None:
+    record(Agent(library=library), QUESTION, {}, file)
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert replay(file).same
+
+
+def test_what_is_no_recording_is_not_written_over(library: Library, file: Path) -> None:
+    file.write_text("my notes", encoding="utf-8")
+    with pytest.raises(BadRequest, match="holds something else"):
+        record(Agent(library=library), QUESTION, {}, file)
+    assert file.read_text(encoding="utf-8") == "my notes"
+
+
+def test_a_recording_takes_the_place_of_another(library: Library, file: Path) -> None:
+    for _ in range(2):
+        record(Agent(library=library), QUESTION, {}, file)
+    assert replay(file).same
+
+
 def test_a_failing_run_leaves_the_file_as_it_was(library: Library, file: Path) -> None:
-    file.write_text("kept", encoding="utf-8")
-    with pytest.raises(BadRequest):
+    record(Agent(library=library), QUESTION, {}, file)
+    kept = file.read_text(encoding="utf-8")
+    with pytest.raises(BadRequest, match="tier"):
         record(Agent(library=library), QUESTION, {"tier": "huge"}, file)
-    assert file.read_text(encoding="utf-8") == "kept"
+    assert file.read_text(encoding="utf-8") == kept
     assert [p.name for p in file.parent.iterdir() if p.name.startswith(file.name)] == [file.name]
 
 
