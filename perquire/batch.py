@@ -140,18 +140,16 @@ def _done(out: Path, asked: Mapping[str, str]) -> dict[str, str]:
     another = "name another file, or remove it"
     if not out.exists():
         return done
-    try:
-        lines = out.read_text(encoding="utf-8").split("\n")
-    except UnicodeDecodeError:
-        raise BadRequest(f"{out} holds no answers, but something else: {another}.") from None
-    for n, line in enumerate(lines, start=1):
-        if not line.strip():
+    lines = out.read_bytes().split(b"\n")  # a line may be cut off within a letter
+    for n, raw in enumerate(lines, start=1):
+        if not raw.strip():
             continue
         try:
+            line = raw.decode()
             row = json.loads(line)
             row_id, question, status = row["id"], row["question"], row["status"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            if n == len(lines) and line.startswith('{"id": '):  # a whole line ends with a line feed
+            if n == len(lines) and raw.startswith(b'{"id": '):  # a whole line ends with a line feed
                 continue
             raise BadRequest(f"{out}, line {n} is no answer: {another}.") from None
         if asked.get(row_id, "").strip() != question.strip():

@@ -37,8 +37,9 @@ def test_a_row_that_failed_is_asked_again(library: Library, questions: Path, out
     assert "58 kg" in answered["answer"]
 
 
-def test_a_line_that_was_cut_off_is_asked_again(library: Library, questions: Path, out: Path) -> None:
-    out.write_text('{"id": "a", "question": "How hea')
+@pytest.mark.parametrize("end", [b"How hea", "Wie schwer ist die ü".encode()[:-1]])
+def test_a_line_that_was_cut_off_is_asked_again(library: Library, questions: Path, out: Path, end: bytes) -> None:
+    out.write_bytes(b'{"id": "a", "question": "' + end)
     [answered] = run(library, questions, out, PUMP)
     assert answered["status"] == "answered"
 
@@ -48,7 +49,7 @@ def test_a_line_that_was_cut_off_is_asked_again(library: Library, questions: Pat
     [
         (b"my notes\n", "line 1 is no answer"),
         (b'{"id": "a", "text": "How heavy is the Q4 pump?"}\n', "line 1 is no answer"),
-        (b"\xff\xfe\x00", "holds no answers"),
+        (b"\xff\xfe\x00", "line 1 is no answer"),
         (b'{"id": "a", "question": "Who?", "status": "answered"}\n', '"a" answers another question'),
         (b'{"id": "z", "question": "Who?", "status": "answered"}\n', '"z" is not asked'),
     ],
