@@ -330,7 +330,11 @@ def _chunk_id(source: str, ordinal: int, c: Chunk) -> str:
 
 
 def _digest(document: Document) -> str:
-    parts = [document.title, *(f"{b.kind}{b.level}{b.page}{b.text}" for b in document.blocks)]
+    parts = [
+        document.title,
+        json.dumps(dict(document.metadata)),
+        *(f"{b.kind}{b.level}{b.page}{b.text}" for b in document.blocks),
+    ]
     parts.extend(json.dumps([g.name, g.header, g.rows], ensure_ascii=True) for g in document.tables)
     return _sha256_of("\0".join(parts))
 
@@ -357,6 +361,7 @@ def _profile(source: str, document: Document, chunks: Sequence[Chunk]) -> Source
         "headings": headings[:HEADINGS],
         "excerpts": [c.text[:EXCERPT_CHARS] for c in chunks[::step][:EXCERPTS]],
         "warnings": list(document.warnings),
+        "metadata": dict(document.metadata),
     }
 
 

@@ -108,7 +108,10 @@ class TableSchema(TypedDict):
 
 
 class SourceProfile(TypedDict):
-    """What a source is about, made at ingestion by code alone (never evidence, never cited)."""
+    """What a source is about, made at ingestion by code alone (never evidence, never cited).
+
+    `metadata` is what the file states about itself; a workspace of an earlier version does not have it.
+    """
 
     source: str
     title: str
@@ -118,6 +121,7 @@ class SourceProfile(TypedDict):
     headings: list[str]
     excerpts: list[str]
     warnings: list[str]
+    metadata: NotRequired[dict[str, str]]
 
 
 class Manifest(TypedDict):

@@ -19,11 +19,11 @@ MAX_CHARS = 64 * 1024
 
 @dataclass(frozen=True)
 class FrontMatter:
-    """`end` is where the body begins. What cannot be read is in `left` as it stands, and `broken` says so."""
+    """`end` is where the body begins, `text` what stands before it, `broken` why that could not be read ("" where it could)."""
 
     metadata: dict[str, str]
     end: int = 0
-    left: str = ""
+    text: str = ""
     broken: str = ""
 
 
@@ -42,13 +42,15 @@ def front_matter(text: str) -> FrontMatter:
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         why = (
-            f"line {mark.line + 2}"
-            if mark
-            else "nested too deeply"
+            "nested too deeply"
             if isinstance(error, RecursionError)
+            else f"line {mark.line + 2}"
+            if mark
             else str(error)
         )
-        return FrontMatter({}, found.end(), inner, f"the front matter cannot be read as YAML ({why}) and stays text")
+        return FrontMatter(
+            {}, found.end(), inner, f"the front matter cannot be read as YAML ({why}); it is kept as text"
+        )
     if value in ("", None):
         return FrontMatter({}, found.end())
     if not isinstance(value, dict):
@@ -59,7 +61,7 @@ def front_matter(text: str) -> FrontMatter:
             metadata.setdefault(usual, metadata.pop(name))
     for key in _DATES & metadata.keys():
         metadata[key] = iso_date(metadata[key]) or metadata[key]
-    return FrontMatter(metadata, found.end())
+    return FrontMatter(metadata, found.end(), inner)
 
 
 def _loaded(text: str) -> Any:

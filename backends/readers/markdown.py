@@ -29,8 +29,9 @@ def read(path: Path) -> Iterator[Document]:
     offset = text.count("\n", 0, front.end)
     text = text[front.end :]
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    left = (Block(front.left.strip(), line=2),) if front.left.strip() else ()
-    blocks, tables = with_grids((*left, *_blocks(tokens, offset, text.split("\n"), path.name)))
+    # it is text, too: who wrote a page, and when, is asked and cited like what the page says
+    said = (Block(front.text.strip(), line=2),) if front.text.strip() else ()
+    blocks, tables = with_grids((*said, *_blocks(tokens, offset, text.split("\n"), path.name)))
     first = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
     title = front.metadata.get("title") or first or path.stem
     warnings = (*((front.broken,) if front.broken else ()), *grid_warnings(tables))

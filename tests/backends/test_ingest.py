@@ -350,3 +350,26 @@ def test_a_long_text_is_one_source_whose_places_count_on(tmp_path: Path, embedde
     stands = [first + 2 * n for n, line in enumerate(passage["text"].split("\n")) if "boiler" in line]
     assert stands == [2 * 23_990 + 1]
     assert workspace.search_sparse("harbour master", 1, Filters())
+
+
+def test_what_a_file_states_about_itself_is_kept_and_can_be_asked(
+    files: Path, tmp_path: Path, embedder: WordLlama
+) -> None:
+    page = files / "rules.md"
+    for author in ("Jane Doe", "Omar Quill"):
+        page.write_text(f"---\nauthor: {author}\ndate: 1 March 2024\n---\n\n# Rules\n\nNo bicycles on deck.\n")
+        ingestor(tmp_path, embedder).ingest([files])
+        workspace = Workspace(tmp_path / "workspace", embedder)
+        profile = next(s for s in workspace.manifest()["sources"] if s["source"] == "rules.md")
+        assert profile["metadata"] == {"author": author, "date": "2024-03-01"}
+        found = workspace.passages([n for n, _ in workspace.search_sparse(author, 1, Filters())])
+        assert [(p["source"], p["place"]) for p in found.values()] == [("rules.md", "line 2")]
+
+
+def test_a_date_that_alone_has_changed_is_a_change(tmp_path: Path, embedder: WordLlama) -> None:
+    page = tmp_path / "page.html"
+    for day in ("2024-03-01", "2025-03-01"):
+        page.write_text(f"<html><head><meta name='date' content='{day}'></head><body><p>No bicycles.</p></body></html>")
+        ingestor(tmp_path, embedder).ingest([page])
+        [profile] = Workspace(tmp_path / "workspace", embedder).manifest()["sources"]
+        assert profile["metadata"] == {"created": day}

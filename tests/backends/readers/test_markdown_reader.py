@@ -78,7 +78,7 @@ def test_front_matter_is_metadata(tmp_path: Path) -> None:
     }
     assert document.title == "The rules"
     assert document.warnings == ()
-    assert list(document.blocks) == [Block("Body.", line=17)]
+    assert list(document.blocks) == [Block(text.split("---")[1].strip(), line=2), Block("Body.", line=17)]
 
 
 def test_front_matter_in_any_script(tmp_path: Path) -> None:
@@ -99,13 +99,13 @@ def test_front_matter_in_any_script(tmp_path: Path) -> None:
 def test_front_matter_that_cannot_be_read_stays_text(tmp_path: Path, inner: str, why: str) -> None:
     document = read(tmp_path, f"---\n{inner}---\n\nBody.\n")
     assert document.metadata == {}
-    assert document.warnings == (f"the front matter cannot be read as YAML ({why}) and stays text",)
+    assert document.warnings == (f"the front matter cannot be read as YAML ({why}); it is kept as text",)
     assert [b.text for b in document.blocks] == [inner.strip(), "Body."]
 
 
 def test_front_matter_nested_without_end_is_no_crash(tmp_path: Path) -> None:
     document = read(tmp_path, "---\na: " + "[" * 20_000 + "]" * 20_000 + "\n---\n\nBody.\n")
-    assert document.warnings == ("the front matter cannot be read as YAML (nested too deeply) and stays text",)
+    assert document.warnings == ("the front matter cannot be read as YAML (nested too deeply); it is kept as text",)
     assert document.blocks[-1].text == "Body."
 
 
