@@ -76,11 +76,11 @@ class Library:
         """Why the answering model that is configured is not asked; empty where it is, or where there is none."""
         if self._models is not None:
             return ""
-        settings = self.settings
-        host = settings.model_copy(update={"local_only": False}).endpoint("answering") if settings.local_only else None
-        if host is None or settings.endpoint("answering"):
+        asked = self.settings.endpoint("answering")
+        configured = self.settings.model_copy(update={"local_only": False}).endpoint("answering")
+        if asked or configured is None:
             return ""
-        return f"No model was asked: {host.host} is not this machine, and local_only is set."
+        return f"No model was asked: {configured.host} is not this machine, and local_only is set."
 
     def chat(self, role: Role) -> ChatModel | None:
         """The model that plays a role, None where none is configured. Raises BadSettings."""

@@ -14,9 +14,7 @@ from pathlib import Path
 
 from backends.reading_worker import Message
 
-GRACE_S = (
-    10.0  # after the time allowed a worker ends by itself; later than this it is stuck in the system, and given up
-)
+GRACE_S = 10.0  # a worker ends by itself at its time; if it does not by this much later, it is stuck, and given up
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "TESSDATA_PREFIX")
 
 
@@ -96,9 +94,7 @@ class ReadingProcess:
         self._connection.close()
         with suppress(ProcessLookupError):  # nobody has waited for it yet, so the number is still its own
             os.killpg(self._process.pid, signal.SIGKILL)
-        with suppress(
-            subprocess.TimeoutExpired
-        ):  # stuck in the system: nothing ends it, and nothing is gained by waiting
+        with suppress(subprocess.TimeoutExpired):  # stuck in the system: nothing ends it, and waiting gains nothing
             self._process.wait(GRACE_S)
         if self._process.stderr:
             self._process.stderr.close()

@@ -34,17 +34,6 @@ class Database:
                 yield from batch
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """What this thread reads within stands at one moment, whatever a writer does meanwhile."""
-        with self._sound():
-            db = self._connection()
-            db.execute("begin")
-            try:
-                yield
-            finally:
-                db.execute("rollback")
-
-    @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """A change, whole or not at all."""
         with self._sound():

@@ -48,11 +48,11 @@ async def plan(state: State, runtime: Runtime[Context]) -> Update:
     decided = settle(proposal, sight.features, state["said"], sight.manifest, web=sight.web)
     decided["price"] = await _price(step, state, decided)
     decided["planning_ms"] = round(step.elapsed_ms(), 2)
-    warnings = [await asyncio.to_thread(step.call, "reads", step.library.kept_off)]
-    warnings.append(f"Planned by rules: {decided['fallback_reason']}" if decided["fallback"] else "")
+    kept_off = await asyncio.to_thread(step.call, "reads", step.library.kept_off)
+    instead = f"Planned by rules: {decided['fallback_reason']}" if decided["fallback"] else ""
     return {
         "decided": decided,
-        "warnings": [*state["warnings"], *(w for w in warnings if w)],
+        "warnings": [*state["warnings"], *(warning for warning in (kept_off, instead) if warning)],
         "trace": step.trace(event="plan", plan=decided, summary=summary(decided)),
         "usage": step.usage(),
     }

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from retrieval.citations import MARK
 from retrieval.sentences import sentences
 from retrieval.tokenise import content_terms, term_set
+from retrieval.words import NUMBER_WORDS
 
 SUPPORTED = 0.5  # ⚙ of a claim's idf-weighted terms that its passages must hold together
 SHARE = 0.25  # ⚙ of them that each marked passage must hold
@@ -23,13 +24,13 @@ _LOOSE = re.compile(
 )
 _AFTER_STOP = re.compile(r"([.!?。！？])((?:\s*\[[TW]?\d+\])+)")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_WORDS = {
-    "once": "1", "twice": "2", "thrice": "3", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6",
-    "seven": "7", "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "dozen": "12",
-}  # fmt: skip
-_UNCOUNTED = frozenset({"once", "one"})  # of a claim, where they are "as soon as" and "somebody" as often as a count
-_COUNTED = re.compile(rf"\b(?:{'|'.join(w for w in _WORDS if w != 'one')}|half)\b", re.I)
-_WORD = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.I)
+_COUNTS = {word: str(n) for word, n in NUMBER_WORDS.items()} | {"twice": "2", "thrice": "3", "dozen": "12"}
+_SINGLE = {
+    "one": "1",
+    "once": "1",
+}  # a passage's may be counts; in a claim they are "somebody" and "as soon as" as often
+_COUNTED = re.compile(rf"\b(?:{'|'.join(_COUNTS)}|once|half)\b", re.I)
+_WORD = re.compile(r"[^\W\d_]+")
 _IDENTIFIER = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*\b")
 
 
@@ -128,12 +129,14 @@ def coverage(text: str, passage: str, idf: Mapping[str, float]) -> float:
 def strays(text: str, passage: str) -> list[str]:
     """Figures, counts in words and identifiers of a claim that a passage does not hold ("five times" is not "twice")."""
     flat = re.sub(r"[\s-]+", "", passage.casefold())
-    numbers = {_figure(n) for n in _NUMBER.findall(passage)} | {_WORDS[w.casefold()] for w in _WORD.findall(passage)}
+    numbers = {_figure(n) for n in _NUMBER.findall(passage)}
+    words = (w.casefold() for w in _WORD.findall(passage))
+    numbers |= {n for w in words if (n := _COUNTS.get(w) or _SINGLE.get(w))}
     identifiers = _IDENTIFIER.findall(text)
     out = [i for i in identifiers if re.sub(r"-", "", i.casefold()) not in flat]
     bare = _IDENTIFIER.sub(" ", text)
-    words = [w for w in _WORD.findall(bare) if w.casefold() not in _UNCOUNTED and _WORDS[w.casefold()] not in numbers]
-    return out + [n for n in _NUMBER.findall(bare) if _figure(n) not in numbers] + words
+    counts = [w for w in _WORD.findall(bare) if _COUNTS.get(w.casefold(), "") not in ("", *numbers)]
+    return out + [n for n in _NUMBER.findall(bare) if _figure(n) not in numbers] + counts
 
 
 def quote(text: str, passage: str, idf: Mapping[str, float]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from retrieval.tokenise import content_terms
 from retrieval.types import Turn
+from retrieval.words import NUMBER_WORDS
 
 _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»]{2,200})[\"”“»]")
 _IDENTIFIER = re.compile(
@@ -16,14 +17,11 @@ _IDENTIFIER = re.compile(
     r"|\b\d+(?:\.\d+){2,}\b"
     r"|\b[a-z]+[A-Z][A-Za-z]+\b|\b[a-z]+(?:_[a-z]+)+\b"
 )
-_NUMBER_WORDS = {
-    w: n for n, w in enumerate("two three four five six seven eight nine ten eleven twelve".split(), start=2)
-}
 _COUNT = re.compile(
     r"\b(?:list|name|give(?: me| us)?|show(?: me)?|find|tell me|mention|top|first)\b[^.?!]{0,20}?\b(\d{1,2}|"
-    + "|".join(_NUMBER_WORDS)
+    + "|".join(NUMBER_WORDS)
     + r")\b\s+(?!per\b|%)\w+|^(\d{1,2}|"
-    + "|".join(_NUMBER_WORDS)
+    + "|".join(NUMBER_WORDS)
     + r")\s+\w+.*\bplease\b",
     re.I,
 )
@@ -128,7 +126,7 @@ def _requested_count(text: str) -> int | None:
     if not match:
         return None
     word = (match.group(1) or match.group(2)).lower()
-    count = _NUMBER_WORDS.get(word) or (int(word) if word.isdigit() else 0)
+    count = NUMBER_WORDS.get(word) or (int(word) if word.isdigit() else 0)
     return count if 1 < count <= 50 else None
 
 

@@ -16,6 +16,11 @@ ENGLISH = frozenset(
     please tell give show let get got""".split()
 )
 
+NUMBER_WORDS = {
+    w: n for n, w in enumerate("two three four five six seven eight nine ten eleven twelve".split(), start=2)
+}
+"""English numerals. "one" is none: it stands for a thing as often as for a count."""
+
 _BY_LANGUAGE = {
     "en": ENGLISH,
     "de": frozenset(

@@ -58,7 +58,7 @@ def language_tag(value: str | None) -> str | None:
 
 
 def office_properties(package: Any) -> Any:
-    """The core properties of an OOXML package as python-docx and python-pptx open it; None where it has none.
+    """The core properties of an OOXML package as python-docx opens it; None where it has none.
 
     The libraries would make some up, with today's date.
     """
